@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# stowplan_set_up(target): what every target of this project has in common.
+#
+# Compile options are set per target, not globally, so that they never reach a project that embeds
+# Stowplan.
+function(stowplan_set_up target)
+  set_target_properties(${target} PROPERTIES CXX_STANDARD 23 CXX_STANDARD_REQUIRED ON
+                        CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                                           -Wsign-conversion)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    # std::stable_sort of libstdc++ 12 calls what it declares deprecated; g++ reports our uses.
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  endif()
+  if(STOWPLAN_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(STOWPLAN_SANITIZE)
+    # A finding must end the program, or tests would pass over it.
+    set(flags -fsanitize=${STOWPLAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE ${flags})
+    target_link_options(${target} PRIVATE -fsanitize=${STOWPLAN_SANITIZE})
+  endif()
+  if(STOWPLAN_BUILD_FUZZERS)
+    # Coverage for libFuzzer; only the fuzz targets themselves link its main().
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()

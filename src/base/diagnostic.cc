@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/base/diagnostic.h"
+
+#include <string_view>
+
+namespace stowplan {
+namespace {
+
+constexpr std::string_view kReset = "\x1b[0m";
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kGreen = "\x1b[1;32m";
+
+struct SeverityStyle {
+  std::string_view word;
+  std::string_view color;
+};
+
+SeverityStyle StyleOf(Severity severity) {
+  switch (severity) {
+    case Severity::kError: return {"error", "\x1b[1;31m"};
+    case Severity::kWarning: return {"warning", "\x1b[1;35m"};
+    case Severity::kNote: return {"note", "\x1b[1;36m"};
+  }
+  return {"error", ""};
+}
+
+// Names and messages quote the input, which may hold anything; a terminal must not obey it.
+void AppendHarmless(std::string_view text, std::string& out) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out.push_back(byte < 0x20 || byte == 0x7f ? '?' : c);
+  }
+}
+
+class Painter {
+ public:
+  Painter(bool color, std::string& out) : color_(color), out_(out) {}
+  void Begin(std::string_view code) {
+    if (color_) out_ += code;
+  }
+  void End() { Begin(kReset); }
+
+ private:
+  bool color_;
+  std::string& out_;
+};
+
+void AppendPlace(const Diagnostic& diagnostic, std::string& out) {
+  AppendHarmless(diagnostic.file.empty() ? std::string_view("stowplan") : std::string_view(diagnostic.file), out);
+  if (diagnostic.line != 0) {
+    out += ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
+  } else if (diagnostic.offset != 0) {
+    out += ": byte " + std::to_string(diagnostic.offset);
+  }
+  if (!diagnostic.path.empty()) {
+    out += ": in ";
+    AppendHarmless(diagnostic.path, out);
+  }
+  out += ": ";
+}
+
+// The excerpt, and below it the caret. Tabs are repeated in the second line, so that the two stay aligned whatever a
+// tab's width is.
+void AppendExcerpt(const Diagnostic& diagnostic, Painter& paint, std::string& out) {
+  out += "  " + diagnostic.excerpt + "\n  ";
+  for (uint32_t i = 0; i < diagnostic.caret; ++i) {
+    const bool is_tab = i < diagnostic.excerpt.size() && diagnostic.excerpt[i] == '\t';
+    out.push_back(is_tab ? '\t' : ' ');
+  }
+  paint.Begin(kGreen);
+  out.push_back('^');
+  out.append(diagnostic.caret_length - 1, '~');
+  paint.End();
+  out.push_back('\n');
+}
+
+}  // namespace
+
+std::unexpected<Diagnostics> Fail(std::string file, std::string message, std::string hint) {
+  Diagnostic diagnostic;
+  diagnostic.file = std::move(file);
+  diagnostic.message = std::move(message);
+  diagnostic.hint = std::move(hint);
+  return Fail(std::move(diagnostic));
+}
+
+std::unexpected<Diagnostics> Fail(Diagnostic diagnostic) {
+  Diagnostics diagnostics;
+  diagnostics.push_back(std::move(diagnostic));
+  return std::unexpected(std::move(diagnostics));
+}
+
+std::string Render(const Diagnostic& diagnostic, bool color) {
+  std::string out;
+  Painter paint(color, out);
+  const SeverityStyle style = StyleOf(diagnostic.severity);
+  paint.Begin(kBold);
+  AppendPlace(diagnostic, out);
+  paint.End();
+  paint.Begin(style.color);
+  out += style.word;
+  out += ':';
+  paint.End();
+  out.push_back(' ');
+  AppendHarmless(diagnostic.message, out);
+  out.push_back('\n');
+  if (diagnostic.caret_length != 0) AppendExcerpt(diagnostic, paint, out);
+  if (!diagnostic.hint.empty()) {
+    out += "  hint: ";
+    AppendHarmless(diagnostic.hint, out);
+    out.push_back('\n');
+  }
+  return out;
+}
+
+std::string Render(const Diagnostics& diagnostics, bool color) {
+  std::string out;
+  for (const Diagnostic& diagnostic : diagnostics) out += Render(diagnostic, color);
+  return out;
+}
+
+}  // namespace stowplan

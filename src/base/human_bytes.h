@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace stowplan {
+
+// 512B, 236.5KiB, 40.00MiB, 1.26GiB: digits and rounding as in XLA's reports.
+std::string HumanBytes(int64_t bytes);
+
+// 1.50GiB (1610612736); below 1024 just 512B.
+std::string HumanAndExactBytes(int64_t bytes);
+
+}  // namespace stowplan

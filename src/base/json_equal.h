@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON texts compared by what they say.
+#pragma once
+
+#include <string_view>
+
+namespace stowplan {
+
+// Whether two JSON texts are equal, blanks and the order of keys apart. Numbers are compared as written. Texts that are
+// not JSON, or nest deeper than a thousand levels, are compared byte by byte.
+bool SameJson(std::string_view a, std::string_view b);
+
+}  // namespace stowplan

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_writer.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace stowplan {
+namespace {
+
+bool IsContinuation(std::string_view text, size_t i) {
+  return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
+}
+
+// Bytes of the well-formed UTF-8 sequence at `i` (RFC 3629: no surrogates, nothing overlong), or 0.
+size_t Utf8Length(std::string_view text, size_t i) {
+  const auto first = static_cast<unsigned char>(text[i]);
+  const auto second = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return IsContinuation(text, i + 1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (first == 0xe0 && second < 0xa0) return 0;
+    if (first == 0xed && second > 0x9f) return 0;
+    return IsContinuation(text, i + 1) && IsContinuation(text, i + 2) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    if (first == 0xf0 && second < 0x90) return 0;
+    if (first == 0xf4 && second > 0x8f) return 0;
+    return IsContinuation(text, i + 1) && IsContinuation(text, i + 2) && IsContinuation(text, i + 3) ? 4 : 0;
+  }
+  return 0;
+}
+
+void AppendAscii(char c, std::string& out) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default: break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x20 && byte != 0x7f) {
+    out.push_back(c);
+    return;
+  }
+  out += "\\u00";
+  out.push_back(kHex[byte >> 4U]);
+  out.push_back(kHex[byte & 0xfU]);
+}
+
+}  // namespace
+
+void JsonWriter::Begin(std::string_view key, char open, char close) {
+  if (!key.empty()) Key(key);
+  Separate();
+  out_.push_back(open);
+  levels_.push_back({close, true});
+}
+
+void JsonWriter::End() {
+  const Level level = levels_.back();
+  levels_.pop_back();
+  if (!level.is_empty) Indent();
+  out_.push_back(level.close);
+  if (levels_.empty()) out_.push_back('\n');
+}
+
+void JsonWriter::Key(std::string_view key) {
+  Separate();
+  AppendString(key);
+  out_ += ": ";
+  has_key_ = true;
+}
+
+void JsonWriter::Separate() {
+  if (has_key_) {
+    has_key_ = false;
+    return;
+  }
+  if (levels_.empty()) return;
+  if (!levels_.back().is_empty) out_.push_back(',');
+  levels_.back().is_empty = false;
+  Indent();
+}
+
+void JsonWriter::Indent() {
+  out_.push_back('\n');
+  out_.append(2 * levels_.size(), ' ');
+}
+
+void JsonWriter::Raw(std::string_view text) {
+  Separate();
+  out_ += text;
+}
+
+void JsonWriter::Value(double number) {
+  // JSON has no word for these.
+  if (!std::isfinite(number)) {
+    Raw("null");
+    return;
+  }
+  std::array<char, 40> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  Raw(std::string_view(digits.data(), static_cast<size_t>(end - digits.data())));
+}
+
+void JsonWriter::Value(std::string_view text) {
+  Separate();
+  AppendString(text);
+}
+
+void JsonWriter::AppendString(std::string_view text) {
+  out_.push_back('"');
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = Utf8Length(text, i);
+    if (length == 0) {
+      out_ += "\\ufffd";
+      ++i;
+    } else if (length == 1) {
+      AppendAscii(text[i++], out_);
+    } else {
+      out_ += text.substr(i, length);
+      i += length;
+    }
+  }
+  out_.push_back('"');
+}
+
+}  // namespace stowplan

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/help.h"
+#include "cli/suggest.h"
+#include "stowplan/version.h"
+
+namespace stowplan::cli {
+namespace {
+
+bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
+
+std::string HelpHint(const CommandSpec& command) {
+  return "`stowplan " + std::string(command.name) + " --help` shows its options";
+}
+
+const CommandSpec* FindCommand(const std::vector<CommandSpec>& commands, std::string_view name) {
+  const auto found = std::ranges::find(commands, name, &CommandSpec::name);
+  return found == commands.end() ? nullptr : &*found;
+}
+
+Mistake UnknownCommand(const std::vector<CommandSpec>& commands, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const CommandSpec& command : commands) names.push_back(command.name);
+  std::string hint = DidYouMean(word, names);
+  if (hint.empty()) hint = "`stowplan --help` lists the commands";
+  return {"there is no command `" + word + "`", std::move(hint)};
+}
+
+Mistake UnknownOption(const CommandSpec& command, const std::string& word) {
+  std::vector<std::string> names = {"--help"};
+  for (const OptionSpec& option : command.options) names.push_back("--" + std::string(option.name));
+  std::string hint = DidYouMean(word.substr(0, word.find('=')), {names.begin(), names.end()});
+  if (hint.empty()) hint = HelpHint(command);
+  return {std::string(command.name) + " has no option `" + word + "`", std::move(hint)};
+}
+
+// Values against the choices that the spec gives.
+std::optional<Mistake> CheckChoice(const std::string& what, const std::string& value,
+                                   const std::vector<std::string_view>& choices) {
+  if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return std::nullopt;
+  std::string hint = DidYouMean(value, choices);
+  if (hint.empty()) {
+    hint = "one of";
+    for (const std::string_view choice : choices) hint += (hint.ends_with("of") ? " " : ", ") + std::string(choice);
+  }
+  return Mistake{what + " cannot be `" + value + "`", std::move(hint)};
+}
+
+std::optional<Mistake> CheckArguments(const CommandSpec& command, const Arguments& arguments) {
+  const std::string name(command.name);
+  const std::vector<std::string>& positionals = arguments.positionals;
+  if (positionals.empty() && command.count != Positionals::kAtMostOne) {
+    return Mistake{name + " needs a " + std::string(command.positional), HelpHint(command)};
+  }
+  if (positionals.size() > 1 && command.count != Positionals::kAny) {
+    return Mistake{name + " takes one " + std::string(command.positional) + ", not `" + positionals[1] + "` too",
+                   HelpHint(command)};
+  }
+  for (const std::string& positional : positionals) {
+    if (auto mistake = CheckChoice(std::string(command.positional), positional, command.positional_choices)) {
+      return mistake;
+    }
+  }
+  for (const OptionSpec& option : command.options) {
+    const std::string& value = arguments.option(option.name);
+    if (value == option.fallback) continue;
+    if (auto mistake = CheckChoice("--" + std::string(option.name), value, option.choices)) return mistake;
+  }
+  return std::nullopt;
+}
+
+Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  Arguments arguments;
+  app.add_option(std::string(command.positional), arguments.positionals);
+  for (const OptionSpec& option : command.options) {
+    std::string& value = arguments.options[std::string(option.name)];
+    value = option.fallback;
+    std::string names = "--" + std::string(option.name);
+    if (option.short_name != '\0') names += std::string(",-") + option.short_name;
+    app.add_option(names, value)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->expected(1);
+  }
+  try {
+    std::ranges::reverse(words);  // CLI11 takes words from the back
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return Mistake{std::string(command.name) + ": " + error.what(), HelpHint(command)};
+  }
+  const std::vector<std::string> unknown = app.remaining();
+  if (!unknown.empty()) return UnknownOption(command, unknown[0]);
+  if (auto mistake = CheckArguments(command, arguments)) return *std::move(mistake);
+  return Call{command, std::move(arguments)};
+}
+
+}  // namespace
+
+Request ParseCommandLine(const std::vector<std::string>& words) {
+  const std::vector<CommandSpec> commands = Commands();
+  if (words.empty()) return Mistake{"a command is missing", "`stowplan --help` lists the commands"};
+  const std::string& first = words[0];
+  if (first == "--version") return Answer{"stowplan " + std::string(kVersion) + "\n"};
+  if (IsHelp(first)) return Answer{HelpText(commands)};
+  const bool is_help = first == "help";
+  if (is_help && words.size() == 1) return Answer{HelpText(commands)};
+  const std::string& name = is_help ? words[1] : first;
+  const CommandSpec* const command = FindCommand(commands, name);
+  if (command == nullptr && name.starts_with('-')) {
+    std::string hint = DidYouMean(name, {"--help", "--version"});
+    if (hint.empty()) hint = "options stand behind the command: stowplan print --help";
+    return Mistake{"there is no option `" + name + "` in front of a command", std::move(hint)};
+  }
+  if (command == nullptr) return UnknownCommand(commands, name);
+  const auto options_end = std::ranges::find(words, "--");
+  if (is_help || std::any_of(words.begin(), options_end, IsHelp)) return Answer{HelpText(*command)};
+  return ParseCall(*command, {words.begin() + 1, words.end()});
+}
+
+}  // namespace stowplan::cli

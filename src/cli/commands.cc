@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+namespace stowplan::cli {
+
+std::vector<CommandSpec> Commands() {
+  return {PrintCommand(), VerifyCommand(), StatsCommand(), CompletionCommand()};
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terminal, or whatever the program's output goes to. The only part of Stowplan that knows one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stowplan/base/diagnostic.h"
+
+namespace stowplan::cli {
+
+// Where a command's result goes: standard output or a file.
+//
+// A file appears under its name only when it is complete: it is written beside it and renamed by Close. Nothing is left
+// behind when that does not happen.
+class Output {
+ public:
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output();
+
+  // Buffered. False when nothing more can be written; Close says why.
+  bool Write(std::string_view text);
+  // Writes what is left. False when not everything could be written; `error` is then the reason, or empty when the
+  // reader of a pipe has gone, which is no error.
+  [[nodiscard]] bool Close(std::string& error);
+
+ private:
+  friend class Console;
+  Output(int file, std::string path, std::string temporary);
+  bool Flush();
+
+  int file_;
+  std::string path_;       // empty: standard output
+  std::string temporary_;  // the file that is written; empty when `path_` is written directly
+  std::string buffer_;
+  int error_ = 0;  // errno of the first failure
+};
+
+class Console {
+ public:
+  Console();
+
+  // Errors and warnings, at most `limit` of each; a line says how many more there are.
+  void Show(const Diagnostics& diagnostics, size_t limit = kMaxErrors);
+  // "stowplan: error: message"
+  void ShowError(std::string_view message, std::string_view hint = {});
+  // To standard error, as it is.
+  void Note(std::string_view text);
+
+  // Standard output when `path` is empty or "-". Null, and a message, when the file cannot be made.
+  [[nodiscard]] std::unique_ptr<Output> Open(const std::string& path);
+  // Closes; shows what went wrong. The exit code: `code`, or kBadUse when something did.
+  int Finish(Output& output, int code);
+  // Writes all of `text` to standard output.
+  int Print(std::string_view text, int code);
+
+ private:
+  bool has_color_;  // on standard error
+};
+
+}  // namespace stowplan::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/help.h"
+
+#include <algorithm>
+
+namespace stowplan::cli {
+namespace {
+
+constexpr size_t kWidth = 80;
+
+std::string Pad(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+// Appends words behind what stands in `out`, whose last line is `column` wide; further lines begin at that column.
+void AppendWrapped(std::string_view words, size_t column, std::string& out) {
+  size_t width = column;
+  bool is_first = true;
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+    if (!is_first && width + 1 + word.size() > kWidth) {
+      out += "\n" + std::string(column, ' ');
+      width = column;
+      is_first = true;
+    }
+    if (!is_first) {
+      out += ' ';
+      ++width;
+    }
+    out += word;
+    width += word.size();
+    is_first = false;
+  }
+  out += '\n';
+}
+
+std::string OptionWord(const OptionSpec& option) {
+  std::string word = "--" + std::string(option.name);
+  if (option.short_name != '\0') word = std::string("-") + option.short_name + ", " + word;
+  if (!option.value.empty()) word += "=" + std::string(option.value);
+  return word;
+}
+
+std::string OptionHelp(const OptionSpec& option) {
+  std::string help(option.help);
+  if (!option.choices.empty()) {
+    help += ":";
+    for (const std::string_view choice : option.choices) {
+      help += (help.ends_with(':') ? " " : ", ") + std::string(choice);
+    }
+  }
+  if (!option.fallback.empty()) help += " (default: " + std::string(option.fallback) + ")";
+  return help;
+}
+
+std::string UsageLine(const CommandSpec& command) {
+  std::string line = "stowplan " + std::string(command.name);
+  if (!command.options.empty()) line += " [OPTIONS]";
+  switch (command.count) {
+    case Positionals::kAtMostOne: line += " [" + std::string(command.positional) + "]"; break;
+    case Positionals::kOne: line += " " + std::string(command.positional); break;
+    case Positionals::kAny: line += " " + std::string(command.positional) + "..."; break;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string HelpText(std::span<const CommandSpec> commands) {
+  std::string out =
+      "stowplan: a memory planner and analyser for HLO programs, the IR of XLA.\n"
+      "\n"
+      "Usage: stowplan COMMAND [OPTIONS] FILE\n"
+      "\n"
+      "FILE is an HLO module as text, or a serialized HloProto; packed with gzip or\n"
+      "zstd if you like; - is standard input. Which of these it is, is found by content.\n"
+      "\n"
+      "Commands:\n";
+  for (const CommandSpec& command : commands) {
+    const std::string line = "  " + Pad(std::string(command.name), 12);
+    out += line;
+    AppendWrapped(command.summary, line.size(), out);
+  }
+  out +=
+      "\n"
+      "Examples:\n"
+      "  stowplan stats after_optimizations.txt\n"
+      "  stowplan print --dialect=jaxlib-0.4.35 module.hlo.pb | less\n"
+      "  zcat dump.gz | stowplan verify -\n"
+      "\n"
+      "'stowplan COMMAND --help' tells more; 'stowplan --version' shows the version.\n"
+      "Exit codes: 0 fine, 1 a finding, 2 bad input or usage.\n";
+  return out;
+}
+
+std::string HelpText(const CommandSpec& command) {
+  constexpr size_t kColumn = 26;
+  std::string out = "Usage: " + UsageLine(command) + "\n\n";
+  out += command.details;
+  out += "\nOptions:\n";
+  std::vector<OptionSpec> options = command.options;
+  options.push_back({.name = "help", .short_name = 'h', .help = "show this text"});
+  for (const OptionSpec& option : options) {
+    std::string line = "  " + OptionWord(option);
+    if (line.size() + 1 > kColumn) line += "\n";
+    const size_t begin = line.ends_with('\n') ? 0 : line.size();
+    out += line + std::string(kColumn - begin, ' ');
+    AppendWrapped(OptionHelp(option), kColumn, out);
+  }
+  out += "\nExamples:\n";
+  out += command.examples;
+  return out;
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan print: a module back to text, in its own dialect or another.
+#include "stowplan/hlo/print.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/suggest.h"
+#include "stowplan/hlo/dialect.h"
+#include "stowplan/read.h"
+
+namespace stowplan::cli {
+namespace {
+
+struct PrintOptions {
+  std::string file;
+  std::string dialect;  // empty: the module's own
+  std::string output;   // empty: standard output
+};
+
+constexpr std::string_view kList = "list";
+
+std::vector<std::string_view> DialectNames() {
+  std::vector<std::string_view> names;
+  for (const hlo::NamedDialect& dialect : hlo::Dialects()) names.push_back(dialect.name);
+  return names;
+}
+
+std::string DialectList() {
+  std::string out;
+  for (const hlo::NamedDialect& dialect : hlo::Dialects()) {
+    std::string line(dialect.name);
+    if (!dialect.aliases.empty()) {
+      line.resize(std::max<size_t>(line.size() + 2, 16), ' ');
+      line += "also " + std::string(dialect.aliases);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+int Print(const PrintOptions& options, Console& console) {
+  std::optional<hlo::Dialect> dialect;
+  if (!options.dialect.empty()) {
+    dialect = hlo::FindDialect(options.dialect);
+    if (!dialect) {
+      std::string hint = DidYouMean(options.dialect, DialectNames());
+      if (hint.empty()) hint = "`stowplan print --dialect=list` shows them";
+      console.ShowError("there is no dialect `" + options.dialect + "`", hint);
+      return kBadUse;
+    }
+  }
+  const Result<hlo::Module> module = ReadModule(options.file);
+  if (!module) {
+    console.Show(module.error());
+    return kBadUse;
+  }
+  console.Show(module->warnings);
+  const std::unique_ptr<Output> output = console.Open(options.output);
+  if (output == nullptr) return kBadUse;
+  hlo::PrintModule(*module, dialect.value_or(module->dialect),
+                   [&](std::string_view piece) { return output->Write(piece); });
+  return console.Finish(*output, kFine);
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  const std::string& dialect = arguments.option("dialect");
+  if (dialect == kList) return console.Print(DialectList(), kFine);
+  if (arguments.positionals.empty()) {
+    console.ShowError("print needs a FILE", "`stowplan print --help` shows its options");
+    return kBadUse;
+  }
+  return Print({.file = arguments.positionals[0], .dialect = dialect, .output = arguments.option("output")}, console);
+}
+
+}  // namespace
+
+CommandSpec PrintCommand() {
+  return {
+      .name = "print",
+      .summary = "print a module as HLO text",
+      .details = "Reads a module and prints it as HLO text. A text is printed in the dialect it is\n"
+                 "written in, byte for byte as XLA wrote it; a proto as XLA's newest long form.\n",
+      .examples = "  stowplan print module.hlo.pb                        a proto as text\n"
+                  "  stowplan print --dialect=jaxlib-0.4.35 module.txt   as an older XLA writes it\n"
+                  "  stowplan print --dialect=list                       the dialects there are\n"
+                  "  stowplan print -o clean.txt by_hand.hlo             tidy up what was written by hand\n",
+      .positional = "FILE",
+      .count = Positionals::kAtMostOne,
+      .options =
+          {
+              {.name = "dialect", .value = "NAME", .help = "write as this release of XLA does; `list` shows them"},
+              {.name = "output", .short_name = 'o', .value = "FILE", .help = "write there, not to standard output"},
+          },
+      .run = Run,
+  };
+}
+
+}  // namespace stowplan::cli

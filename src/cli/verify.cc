@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan verify: is the module well-formed?
+#include "stowplan/hlo/verify.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/number.h"
+#include "stowplan/read.h"
+
+namespace stowplan::cli {
+namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> files;
+  size_t limit = kMaxErrors;  // complaints shown for each file
+};
+
+std::string CountOf(size_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+// The exit code for this file; its line is appended to `report`.
+int VerifyFile(const std::string& file, size_t limit, Console& console, std::string& report) {
+  const Result<hlo::Module> module = ReadModule(file);
+  if (!module) {
+    console.Show(module.error());
+    report += file + ": not read\n";
+    return kBadUse;
+  }
+  console.Show(module->warnings);
+  const Diagnostics complaints = hlo::Verify(*module);
+  console.Show(complaints, limit);
+  if (!complaints.empty()) {
+    report += file + ": " + CountOf(complaints.size(), "complaint") + "\n";
+    return kFinding;
+  }
+  report += file + ": well-formed (" + CountOf(module->computations.size(), "computation") + ", " +
+            CountOf(module->instructions.size(), "instruction") + ")\n";
+  return kFine;
+}
+
+int Verify(const VerifyOptions& options, Console& console) {
+  int code = kFine;
+  const std::unique_ptr<Output> output = console.Open("");
+  for (const std::string& file : options.files) {
+    std::string report;
+    code = std::max(code, VerifyFile(file, options.limit, console, report));
+    output->Write(report);
+  }
+  return console.Finish(*output, code);
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  const auto limit = ReadCount("limit", arguments, console);
+  if (!limit) return kBadUse;
+  return Verify({.files = arguments.positionals, .limit = *limit == 0 ? SIZE_MAX : *limit}, console);
+}
+
+}  // namespace
+
+CommandSpec VerifyCommand() {
+  return {
+      .name = "verify",
+      .summary = "check that modules are well-formed",
+      .details = "Checks names, order and schedules, parameters, shapes across tuples, loops,\n"
+                 "branches, calls and fusions, aliases, and the header. Complaints go to standard\n"
+                 "error, a line for each file to standard output. The exit code is 1 when there\n"
+                 "are complaints.\n",
+      .examples = "  stowplan verify module.txt\n"
+                  "  stowplan verify dumps/*.hlo.pb 2>complaints.txt\n"
+                  "  stowplan verify --limit=0 module.txt     all complaints, not the first 20\n",
+      .positional = "FILE",
+      .count = Positionals::kAny,
+      .options = {{.name = "limit",
+                   .value = "N",
+                   .help = "show at most N complaints for each file, 0: all of them",
+                   .fallback = "20"}},
+      .run = Run,
+  };
+}
+
+}  // namespace stowplan::cli

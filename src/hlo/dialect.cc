@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/hlo/dialect.h"
+
+#include <array>
+
+namespace stowplan::hlo {
+namespace {
+
+// Each era differs from the next newer one in a few points; the newest stands last.
+constexpr Dialect Compact() {
+  Dialect d;
+  d.compact_tuples = true;
+  return d;
+}
+constexpr Dialect Frames() { return {}; }
+constexpr Dialect EndColumns() {
+  Dialect d = Frames();
+  d.stack_frames = false;
+  return d;
+}
+constexpr Dialect LongAgain() {
+  Dialect d = EndColumns();
+  d.metadata_ends = false;
+  return d;
+}
+constexpr Dialect Short() {
+  Dialect d = LongAgain();
+  d.long_form = false;
+  d.closing_names = true;
+  return d;
+}
+constexpr Dialect QuotedFrontend() {
+  Dialect d = Short();
+  d.raw_frontend = false;
+  return d;
+}
+constexpr Dialect Quoted() {
+  Dialect d = QuotedFrontend();
+  d.raw_config = false;
+  d.closing_names = false;
+  d.replica_counts = false;
+  d.buffer_donors = false;
+  return d;
+}
+constexpr Dialect TightLayout() {
+  Dialect d = Quoted();
+  d.spaced_entry_layout = false;
+  return d;
+}
+constexpr Dialect LongFirst() {
+  Dialect d = TightLayout();
+  d.long_form = true;
+  d.operand_shapes = true;
+  d.entry_layout = false;
+  return d;
+}
+constexpr Dialect BareOutput() {
+  Dialect d = LongFirst();
+  d.bare_output_propagation = true;
+  return d;
+}
+constexpr Dialect NoComments() {
+  Dialect d = BareOutput();
+  d.index_comments = false;
+  return d;
+}
+constexpr std::array kDialects = {
+    NamedDialect{"tf-2.2", "tf-2.4", NoComments()},
+    NamedDialect{"tf-2.6", "", BareOutput()},
+    NamedDialect{"tf-2.8", "", LongFirst()},
+    NamedDialect{"tf-2.11", "", TightLayout()},
+    NamedDialect{"jaxlib-0.4.13", "", Quoted()},
+    NamedDialect{"jaxlib-0.4.25", "jaxlib-0.4.30", QuotedFrontend()},
+    NamedDialect{"jaxlib-0.4.35", "libtpu-0.0.2", Short()},
+    NamedDialect{"jaxlib-0.5.0", "libtpu-0.0.8", Short()},
+    NamedDialect{"libtpu-0.0.13", "", LongAgain()},
+    NamedDialect{"jaxlib-0.6.0", "", LongAgain()},
+    NamedDialect{"jaxlib-0.7.2", "libtpu-0.0.23.1", EndColumns()},
+    NamedDialect{"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1", Frames()},
+    NamedDialect{"jaxlib-0.10.0", "", Frames()},
+    NamedDialect{"jaxlib-0.10.2", "libtpu-0.0.51", Frames()},
+    NamedDialect{"jaxlib-0.11.2", "", Compact()},
+};
+
+bool HasWord(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const size_t end = words.find(' ');
+    if (words.substr(0, end) == word) return true;
+    if (end == std::string_view::npos) return false;
+    words.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const NamedDialect> Dialects() { return kDialects; }
+
+std::optional<Dialect> FindDialect(std::string_view name) {
+  for (const NamedDialect& named : kDialects) {
+    if (named.name == name || (!name.empty() && HasWord(named.aliases, name))) return named.dialect;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stowplan::hlo

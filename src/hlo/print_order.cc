@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "stowplan/hlo/print.h"
+
+namespace stowplan::hlo {
+namespace {
+
+// Depth first from the given roots, each computation behind those that it calls. As in XLA, an instruction claims all
+// its callees before the first of them is looked at: the condition of a while that the body's loops share comes behind
+// the body.
+class DepthFirst {
+ public:
+  explicit DepthFirst(const Module& module) : m_(module), is_claimed_(module.computations.size(), false) {
+    order_.reserve(module.computations.size());
+  }
+
+  void Visit(CompId root) {
+    if (is_claimed_[root.index]) return;
+    is_claimed_[root.index] = true;
+    stack_.push_back({.id = root, .instructions = m_.listed(root), .callees = {}});
+    while (!stack_.empty()) {
+      Open& open = stack_.back();
+      if (!open.callees.empty()) {
+        const CompId callee = open.callees.back();
+        open.callees.pop_back();
+        stack_.push_back({.id = callee, .instructions = m_.listed(callee), .callees = {}});
+      } else if (open.next != open.instructions.size()) {
+        Claim(open.instructions[open.next++], open.callees);
+      } else {
+        order_.push_back(open.id);
+        stack_.pop_back();
+      }
+    }
+  }
+  std::vector<CompId> Take() { return std::move(order_); }
+
+ private:
+  struct Open {
+    CompId id;
+    std::vector<InstrId> instructions;
+    std::vector<CompId> callees;  // claimed and still to be visited, the next one last
+    size_t next = 0;              // the instruction whose callees are claimed next
+  };
+  void Claim(InstrId instr, std::vector<CompId>& callees) {
+    for (const CompId callee : m_.called_by(instr)) {
+      if (is_claimed_[callee.index]) continue;
+      is_claimed_[callee.index] = true;
+      callees.push_back(callee);
+    }
+    std::ranges::reverse(callees);
+  }
+
+  const Module& m_;
+  std::vector<bool> is_claimed_;
+  std::vector<Open> stack_;
+  std::vector<CompId> order_;
+};
+
+}  // namespace
+
+std::vector<CompId> PrintOrder(const Module& m) {
+  std::vector<CompId> list;
+  list.reserve(m.computations.size());
+  for (size_t i = 0; i < m.computations.size(); ++i) list.emplace_back(i);
+  DepthFirst walk(m);
+  if (m.format == Format::kText) {
+    // Text has its computations in order; what the reader made up behind a caller comes before it.
+    for (const CompId id : list) walk.Visit(id);
+    return walk.Take();
+  }
+  std::vector<bool> is_called(m.computations.size(), false);
+  for (const CompId id : m.called) is_called[id.index] = true;
+  std::ranges::stable_sort(list, {}, [&](CompId id) { return m.computations[id].proto_id; });
+  for (const CompId id : list) {
+    if (!is_called[id.index]) walk.Visit(id);
+  }
+  // What only a cycle of calls reaches (a malformed module) still prints.
+  for (const CompId id : list) walk.Visit(id);
+  return walk.Take();
+}
+
+}  // namespace stowplan::hlo

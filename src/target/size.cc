@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/target/size.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "hlo/size_parts.h"
+
+namespace stowplan {
+namespace {
+
+using hlo::BytesOfBits;
+using hlo::ElementType;
+using hlo::Layout;
+using hlo::OrOverflow;
+using hlo::PaddedElements;
+using hlo::Product;
+using hlo::Shape;
+using hlo::ShapeId;
+using hlo::ShapeTable;
+
+bool HasSpace(uint64_t spaces, int64_t space) {
+  return space >= 0 && space < 64 && ((spaces >> static_cast<unsigned>(space)) & 1U) != 0;
+}
+
+// The size on a target whose layouts pad.
+ByteCount TiledSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout, const Target& target) {
+  const int64_t space = layout != nullptr ? layout->memory_space : 0;
+  const bool is_exact = HasSpace(target.exact_spaces, space);
+  if (layout != nullptr && !layout->tiles.empty() && !is_exact) {
+    const ByteCount count = PaddedElements(dims, *layout);
+    if (!count) return count;
+    const ByteCount bytes = BytesOfBits(*count, bits);
+    if (!bytes) return bytes;
+    const auto rounded = CheckedRoundUp(*bytes, target.tiled_granule);
+    if (!rounded) return std::unexpected(SizeError::kOverflow);
+    return OrOverflow(CheckedAdd(*rounded, layout->dynamic_prefix_bytes));
+  }
+  ByteCount count = Product(dims);
+  if (count && HasSpace(target.untiled_granule_spaces, space)) {
+    count = OrOverflow(CheckedRoundUp(*count, target.untiled_granule));
+  }
+  if (!count) return count;
+  const ByteCount bytes = BytesOfBits(*count, bits);
+  if (!bytes || layout == nullptr) return bytes;
+  return OrOverflow(CheckedAdd(*bytes, layout->dynamic_prefix_bytes));
+}
+
+ByteCount TupleSize(size_t elements, const Target& target) {
+  const auto table = CheckedMultiply(static_cast<int64_t>(elements), target.pointer_bytes);
+  if (!table || target.tuple_granule == 0) return OrOverflow(table);
+  return OrOverflow(CheckedRoundUp(std::max<int64_t>(*table, 1), target.tuple_granule));
+}
+
+ByteCount ElementsSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout, const Target& target) {
+  if (target.has_tiles) return TiledSize(dims, bits, layout, target);
+  const ByteCount count = Product(dims);
+  return count ? BytesOfBits(*count, bits) : count;
+}
+
+ByteCount ArraySize(const ShapeTable& shapes, ShapeId id, const Target& target) {
+  const Shape& shape = shapes[id];
+  const Layout* const layout = hlo::LayoutOf(shapes, id);
+  const std::span<const int64_t> dims = shapes.dims(id);
+  const auto trivial = hlo::TrivialSize(dims, layout);
+  const ByteCount bytes =
+      trivial ? *trivial : ElementsSize(dims, hlo::ElementBits(shape.type, layout), layout, target);
+  if (!bytes || !shape.is_dynamic) return bytes;
+  return OrOverflow(CheckedAdd(*bytes, std::ssize(dims) * target.bytes_per_dynamic_dimension));
+}
+
+}  // namespace
+
+ByteCount ByteSize(const ShapeTable& shapes, ShapeId id, const Target& target) {
+  while (shapes[id].type == ElementType::kBuffer) id = shapes.elements(id)[0];
+  switch (shapes[id].type) {
+    case ElementType::kTuple: return TupleSize(shapes.elements(id).size(), target);
+    case ElementType::kToken: return 0;
+    case ElementType::kOpaque: return target.opaque_bytes;
+    default: return ArraySize(shapes, id, target);
+  }
+}
+
+}  // namespace stowplan

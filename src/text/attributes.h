@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attributes behind an instruction's operands.
+#pragma once
+
+#include <vector>
+
+#include "text/reader.h"
+
+namespace stowplan::text {
+
+struct AttributeList {
+  std::vector<hlo::Attribute> list;
+  bool has_metadata = false;
+  hlo::Metadata metadata;
+};
+
+// `, name=value` as often as it stands here. False after an error.
+bool ParseAttributes(Reader& reader, hlo::Opcode opcode, AttributeList& out);
+
+}  // namespace stowplan::text

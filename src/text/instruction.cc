@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/instruction.h"
+
+#include "hlo/async.h"
+#include "text/infer_shape.h"
+#include "text/values.h"
+
+namespace stowplan::text {
+
+using hlo::Attribute;
+using hlo::AttributeKey;
+using hlo::CompId;
+using hlo::Instruction;
+using hlo::InstrId;
+using hlo::Opcode;
+using hlo::ShapeId;
+using hlo::Text;
+
+namespace {
+
+constexpr int kMaxNesting = 64;
+
+// slice-start is an async-start around a slice: the parts of such a name.
+struct ShortAsync {
+  Opcode opcode;
+  Opcode wrapped;
+};
+std::optional<ShortAsync> FindShortAsync(std::string_view name) {
+  static constexpr std::pair<std::string_view, Opcode> kSuffixes[] = {
+      {"-start", Opcode::kAsyncStart}, {"-update", Opcode::kAsyncUpdate}, {"-done", Opcode::kAsyncDone}};
+  for (const auto& [suffix, opcode] : kSuffixes) {
+    if (!name.ends_with(suffix)) continue;
+    const std::optional<Opcode> wrapped = hlo::FindOpcode(name.substr(0, name.size() - suffix.size()));
+    if (wrapped) return ShortAsync{opcode, *wrapped};
+  }
+  return std::nullopt;
+}
+
+bool IsAsyncHead(Opcode opcode) { return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate; }
+
+bool IsOwnOfAsync(AttributeKey key) {
+  return key >= AttributeKey::kSharding || key == AttributeKey::kAsyncExecutionThread ||
+         key == AttributeKey::kAsyncGroupId;
+}
+
+}  // namespace
+
+void InstructionParser::BeginComputation() {
+  r_.instruction_names.NewScope();
+  elements_.clear();
+  failed_.clear();
+  operands_.clear();
+}
+
+bool InstructionParser::Parse(bool& is_root, InstrId& id) {
+  Cursor& c = r_.cursor;
+  operands_.clear();
+  is_root = c.TakeWord("ROOT");
+  c.Skip();
+  const char* begin = c.p;
+  std::string_view name;
+  if (!(makes_parameters_ && ShapeParser::LooksLikeShape(c))) {
+    name = c.Name();
+    if (name.empty()) return c.FailExpected("an instruction");
+    if (!c.Expect('=', "behind the instruction's name")) return false;
+  }
+  id = ParseBody(name, 0);
+  if (id.is_none()) {
+    failed_.insert(name);
+    return false;
+  }
+  const auto name_of = [&](uint32_t i) { return r_.module().name(InstrId(size_t{i})); };
+  if (!r_.instruction_names.Add(r_.module().name(id), id.index, name_of)) {
+    return c.FailAt(begin, name.size() + static_cast<size_t>(*begin == '%'),
+                    "instruction '" + std::string(name) + "' is defined twice in this computation");
+  }
+  return true;
+}
+
+void InstructionParser::Recover(const char* begin) {
+  Cursor& c = r_.cursor;
+  if (c.p == begin && !c.at_end()) ++c.p;
+  while (!c.at_end() && *c.p != '\n') ++c.p;
+}
+
+InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
+  Cursor& c = r_.cursor;
+  Instruction head;
+  c.Skip();
+  if (ShapeParser::LooksLikeShape(c)) {
+    head.shape = r_.shapes.Parse(c);
+    if (head.shape.is_none()) return {};
+    c.Skip();
+  }
+  const std::string_view opcode_name = c.NameHere();
+  if (opcode_name.empty()) {
+    c.FailExpected("an opcode");
+    return {};
+  }
+  const std::optional<Opcode> opcode = hlo::FindOpcode(opcode_name);
+  const std::optional<ShortAsync> short_async = opcode ? std::nullopt : FindShortAsync(opcode_name);
+  head.opcode = short_async ? short_async->opcode : opcode.value_or(Opcode::kUnknown);
+  const size_t first = operands_.size();
+  if (!ParseOperands(head.opcode, head.shape, depth)) return {};
+  // send-done and recv-done are opcodes of their own, but end an async chain all the same.
+  if ((head.opcode == Opcode::kSendDone || head.opcode == Opcode::kRecvDone) && operands_.size() == first + 1 &&
+      IsAsyncHead(r_.module().instructions[operands_[first]].opcode)) {
+    head.opcode = Opcode::kAsyncDone;
+  }
+  if (!ParseOwnAttributes(short_async ? short_async->wrapped : head.opcode, depth)) return {};
+  const std::span<const InstrId> operands = std::span<const InstrId>(operands_).subspan(first);
+  if (head.shape.is_none()) head.shape = InferShape(r_.module(), head.opcode, operands, attributes_.list);
+  if (head.shape.is_none()) {
+    c.FailAt(opcode_name.data(), opcode_name.size(),
+             "the shape of this instruction is missing and cannot be inferred");
+    return {};
+  }
+  if (short_async) r_.saw_short_async = true;
+  if (short_async && head.opcode == Opcode::kAsyncStart && !WrapAsync(short_async->wrapped, head.shape, name)) {
+    c.FailAt(opcode_name.data(), opcode_name.size(), "an async operation's shape must be ((operands), result, ...)");
+    return {};
+  }
+  if (attributes_.has_metadata) head.metadata = r_.module().metadata.Add(attributes_.metadata);
+  head.name = name.empty() ? UniqueName(std::string(opcode_name)) : r_.builder.ToText(name);
+  head.is_implicit = depth != 0;
+  const InstrId id = r_.builder.AddInstruction(head, operands, attributes_.list);
+  operands_.resize(first);
+  if (head.opcode == Opcode::kUnknown) {
+    r_.module().unknown_opcodes.emplace_back(id, r_.builder.ToText(opcode_name));
+    r_.WarnOnce(opcode_name.data(), opcode_name.size(), "opcode '" + std::string(opcode_name) + "' is not known");
+  }
+  return id;
+}
+
+// The attributes of the instruction whose operands were just read, its operand part first.
+bool InstructionParser::ParseOwnAttributes(Opcode opcode, int depth) {
+  const bool has_operand_part = has_operand_part_;
+  const Attribute operand_part = operand_part_;
+  bool has_attributes = true;
+  if (depth != 0) {
+    // The comma behind a nested instruction belongs to it only if `name=` follows.
+    Cursor look = r_.cursor;
+    has_attributes = look.Take(',');
+    look.Skip();
+    has_attributes = has_attributes && IsClass(look.peek(), kFirstChar) && !look.NameHere().empty() && look.peek() == '=';
+  }
+  if (!has_attributes) {
+    attributes_.list.clear();
+    attributes_.has_metadata = false;
+  } else if (!ParseAttributes(r_, opcode, attributes_)) {
+    return false;
+  }
+  if (has_operand_part) attributes_.list.insert(attributes_.list.begin(), operand_part);
+  return true;
+}
+
+bool InstructionParser::ParseOperands(Opcode opcode, ShapeId shape, int depth) {
+  Cursor& c = r_.cursor;
+  if (!c.Expect('(', "behind the opcode")) return false;
+  has_operand_part_ = false;
+  if (opcode == Opcode::kParameter) {
+    int64_t number = 0;
+    if (!c.Integer(number)) return c.FailExpected("the parameter's number");
+    if (number < 0 || number > INT32_MAX) return c.Fail("a parameter's number is out of range");
+    operand_part_ = Attribute::OfNumber(AttributeKey::kParameterNumber, number);
+    has_operand_part_ = true;
+    return c.Expect(')', "behind the parameter's number");
+  }
+  if (opcode == Opcode::kConstant) return ParseConstant(shape) && c.Expect(')', "behind the literal");
+  if (c.Take(')')) return true;
+  size_t count = 0;
+  bool has_comment = false;
+  while (true) {
+    if (!ParseOperand(depth)) return false;
+    ++count;
+    if (c.Take(')')) break;
+    if (!c.Expect(',', "or ')' between operands")) return false;
+    if (*c.p == ' ' && c.p[1] == '/') has_comment = true;
+  }
+  if (count > 5) (has_comment ? r_.saw_list_comment : r_.saw_long_list) = true;
+  has_operand_part_ = false;
+  return true;
+}
+
+bool InstructionParser::ParseConstant(ShapeId shape) {
+  Cursor& c = r_.cursor;
+  c.Skip();
+  // Texts before 2019 repeat the shape here.
+  if (c.peek() != '(' && ShapeParser::LooksLikeShape(c)) {
+    if (r_.shapes.Parse(c).is_none()) return false;
+    r_.module().dialect.constant_shapes = true;
+  }
+  Text literal;
+  if (!ParseLiteral(r_, shape, literal)) return false;
+  operand_part_ = Attribute::OfText(AttributeKey::kLiteral, literal);
+  has_operand_part_ = true;
+  return true;
+}
+
+bool InstructionParser::ParseOperand(int depth) {
+  Cursor& c = r_.cursor;
+  c.Skip();
+  if (c.peek() == '%') return ParseOperandName({});
+  ShapeId shape;
+  const char* begin = c.p;
+  if (ShapeParser::LooksLikeShape(c)) {
+    shape = r_.shapes.Parse(c);
+    if (shape.is_none()) return false;
+    c.Skip();
+  }
+  // `opcode(...)` is an instruction inside an operand list; a name is followed by something else.
+  const char* q = c.p;
+  while (IsClass(*q, kNameChar)) ++q;
+  const bool is_nested = c.peek() != '%' && q != c.p && *q == '(';
+  if (!is_nested) {
+    if (makes_parameters_ && !shape.is_none() && q == c.p && c.peek() != '%') {
+      operands_.push_back(MakeParameter({}, shape));
+      return true;
+    }
+    if (!shape.is_none()) r_.saw_operand_shapes = true;
+    return ParseOperandName(shape);
+  }
+  if (depth == kMaxNesting) return c.Fail("instructions are nested too deep");
+  c.p = begin;
+  const InstrId id = ParseBody({}, depth + 1);
+  if (id.is_none()) return false;
+  operands_.push_back(id);
+  return true;
+}
+
+bool InstructionParser::ParseOperandName(ShapeId shape) {
+  Cursor& c = r_.cursor;
+  const char* begin = c.p;
+  const std::string_view name = c.Name();
+  if (name.empty()) return c.FailExpected("an operand");
+  InstrId id = r_.FindInstruction(name);
+  if (id.is_none()) {
+    if (failed_.contains(name)) return false;
+    if (makes_parameters_ && !shape.is_none()) {
+      id = MakeParameter(name, shape);
+    } else {
+      return c.FailAt(begin, name.size() + static_cast<size_t>(*begin == '%'),
+                      "there is no instruction '" + std::string(name) + "' above this one");
+    }
+  }
+  if (*c.p == '#' && !ParseElementSteps(id)) return false;
+  operands_.push_back(id);
+  return true;
+}
+
+// `%x#1#0`: each step is a get-tuple-element that the text does not show. The same steps name the same instruction.
+bool InstructionParser::ParseElementSteps(InstrId& id) {
+  Cursor& c = r_.cursor;
+  r_.saw_compact = true;
+  while (*c.p == '#') {
+    ++c.p;
+    int64_t index = 0;
+    if (!c.Integer(index)) return c.FailExpected("a tuple index");
+    const hlo::ShapeTable& shapes = r_.module().shapes;
+    const ShapeId tuple = r_.module().instructions[id].shape;
+    if (!shapes.is_tuple(tuple) || index < 0 ||
+        index >= static_cast<int64_t>(shapes.elements(tuple).size())) {
+      return c.Fail("'" + std::string(r_.module().name(id)) + "' of shape " + hlo::ToString(shapes, tuple) +
+                    " has no element " + std::to_string(index));
+    }
+    id = MakeElement(id, index);
+  }
+  return true;
+}
+
+InstrId InstructionParser::MakeElement(InstrId tuple, int64_t index) {
+  const uint64_t key = (uint64_t{tuple.index} << 32U) | static_cast<uint32_t>(index);
+  const auto [row, is_new] = elements_.try_emplace(key);
+  if (!is_new) return row->second;
+  const hlo::Module& m = r_.module();
+  Instruction head;
+  head.opcode = Opcode::kGetTupleElement;
+  head.shape = m.shapes.elements(m.instructions[tuple].shape)[static_cast<size_t>(index)];
+  head.name = UniqueName(std::string(m.name(tuple)) + "_" + std::to_string(index));
+  head.is_implicit = true;
+  const Attribute attribute = Attribute::OfNumber(AttributeKey::kIndex, index);
+  const InstrId id = r_.builder.AddInstruction(head, {&tuple, 1}, {&attribute, 1});
+  row->second = id;
+  return id;
+}
+
+InstrId InstructionParser::MakeParameter(std::string_view name, ShapeId shape) {
+  Instruction head;
+  head.opcode = Opcode::kParameter;
+  head.shape = shape;
+  head.name = name.empty() ? UniqueName("param_" + std::to_string(made_parameters_)) : r_.builder.ToText(name);
+  const Attribute attribute = Attribute::OfNumber(AttributeKey::kParameterNumber, made_parameters_++);
+  const InstrId id = r_.builder.AddInstruction(head, {}, {&attribute, 1});
+  const auto name_of = [&](uint32_t i) { return r_.module().name(InstrId(size_t{i})); };
+  r_.instruction_names.Add(r_.module().name(id), id.index, name_of);
+  return id;
+}
+
+Text InstructionParser::UniqueName(const std::string& wish) {
+  std::string name = wish;
+  for (int i = 1; !r_.FindInstruction(name).is_none(); ++i) name = wish + "." + std::to_string(i);
+  return r_.builder.AddText(name);
+}
+
+// Splits the attributes read: those of the wrapped operation go to the wrapper's root, and the start calls the wrapper.
+bool InstructionParser::WrapAsync(Opcode wrapped, ShapeId shape, std::string_view name) {
+  const hlo::ShapeTable& shapes = r_.module().shapes;
+  if (!shapes.is_tuple(shape) || shapes.elements(shape).size() < 2 ||
+      !shapes.is_tuple(shapes.elements(shape)[0])) {
+    return false;
+  }
+  PendingComputation::Wrapper wrapper;
+  wrapper.opcode = wrapped;
+  wrapper.name = r_.builder.AddText("async_computation." + std::string(name));
+  wrapper.result = shapes.elements(shape)[1];
+  const std::span<const ShapeId> parameters = shapes.elements(shapes.elements(shape)[0]);
+  wrapper.parameters.assign(parameters.begin(), parameters.end());
+  std::vector<Attribute> own;
+  for (const Attribute& attribute : attributes_.list) {
+    (IsOwnOfAsync(attribute.key) ? own : wrapper.attributes).push_back(attribute);
+  }
+  // Both may have an aliasing: that of the async operation stands last.
+  if (!wrapper.attributes.empty() && wrapper.attributes.back().key == AttributeKey::kOutputToOperandAliasing) {
+    own.push_back(wrapper.attributes.back());
+    wrapper.attributes.pop_back();
+  }
+  own.push_back(Attribute::OfNumber(AttributeKey::kCalls, r_.NextComputation().index));
+  attributes_.list = std::move(own);
+  r_.pending.push_back({.body = nullptr, .wrapper = std::move(wrapper)});
+  return true;
+}
+
+void InstructionParser::AddWrapper(const PendingComputation::Wrapper& wrapper) {
+  const CompId id = r_.builder.BeginComputation(wrapper.name);
+  r_.module().computations[id].is_implicit = true;
+  std::vector<InstrId> parameters;
+  for (size_t i = 0; i < wrapper.parameters.size(); ++i) {
+    Instruction head;
+    head.opcode = Opcode::kParameter;
+    head.shape = wrapper.parameters[i];
+    head.name = r_.builder.AddText("param_" + std::to_string(i));
+    head.is_implicit = true;
+    const Attribute number = Attribute::OfNumber(AttributeKey::kParameterNumber, static_cast<int64_t>(i));
+    parameters.push_back(r_.builder.AddInstruction(head, {}, {&number, 1}));
+  }
+  Instruction head;
+  head.opcode = wrapper.opcode;
+  head.shape = wrapper.result;
+  head.name = r_.builder.AddText(std::string(r_.module().view(wrapper.name)) + ".root");
+  head.is_implicit = true;
+  r_.builder.EndComputation(r_.builder.AddInstruction(head, parameters, wrapper.attributes));
+}
+
+}  // namespace stowplan::text

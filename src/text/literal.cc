@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Literals: the text between the parentheses of constant(...). Numbers stay as they are written; braces, blanks and
+// comments are put the way XLA puts them.
+#include "hlo/literal.h"
+
+#include "stowplan/hlo/shape.h"
+#include "text/values.h"
+
+namespace stowplan::text {
+namespace {
+
+using hlo::ShapeId;
+using hlo::Text;
+
+// One element: a word, a complex number `(1, 2)`, or a string.
+bool ParseElement(Cursor& c, std::string& out) {
+  c.Skip();
+  const char* begin = c.p;
+  if (c.peek() == '(') {
+    ++c.p;
+    std::string re;
+    std::string im;
+    if (!ParseElement(c, re) || !c.Expect(',', "in a complex number") || !ParseElement(c, im) ||
+        !c.Expect(')', "behind a complex number")) {
+      return false;
+    }
+    out.append("(").append(re).append(", ").append(im).append(")");
+    return true;
+  }
+  while (IsClass(*c.p, kNameChar) || *c.p == '+') ++c.p;
+  if (c.peek() == '(') {  // nan(0x7f)
+    while (*c.p != ')' && *c.p != '\0') ++c.p;
+    if (*c.p == ')') ++c.p;
+  }
+  if (c.p == begin) return c.FailExpected("a value");
+  out.append(begin, c.p);
+  return true;
+}
+
+// The braces of the literal flattened: all elements, and the nesting they were found at.
+struct Elements {
+  std::vector<std::string> list;
+  size_t depth = 0;
+};
+
+bool ParseNested(Cursor& c, Elements& elements) {
+  constexpr size_t kMaxNesting = 256;
+  size_t depth = 0;
+  while (true) {
+    c.Skip();
+    if (c.peek() == '{') {
+      ++c.p;
+      if (++depth > kMaxNesting) return c.Fail("a literal is nested too deep");
+      elements.depth = std::max(elements.depth, depth);
+      continue;
+    }
+    if (c.peek() == '}') {
+      if (depth == 0) return c.FailExpected("a value");
+      ++c.p;
+      --depth;
+    } else if (!ParseElement(c, elements.list.emplace_back())) {
+      return false;
+    }
+    // Close what closes, then go on behind a comma.
+    while (depth != 0 && c.Take('}')) --depth;
+    if (depth == 0) return true;
+    // XLA does not insist on the comma between groups.
+    if (!c.Take(',') && c.peek() != '{') return c.FailExpected("',' or '}' in a literal");
+  }
+}
+
+// Whether the cursor is at `{...}`, the literal that was left out.
+bool TakeElided(Cursor& c) {
+  Cursor look = c;
+  if (!look.Take('{') || !look.TakeMark("...") || !look.Take('}')) return false;
+  c.p = look.p;
+  return true;
+}
+
+}  // namespace
+
+bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
+  Cursor& c = reader.cursor;
+  c.Skip();
+  const char* begin = c.p;
+  // A scalar word right up to the parenthesis needs no more thought.
+  while (IsClass(*c.p, kNameChar)) ++c.p;
+  if (c.p != begin && *c.p == ')') {
+    text = reader.builder.ToText({begin, static_cast<size_t>(c.p - begin)});
+    return true;
+  }
+  c.p = begin;
+  if (TakeElided(c)) {
+    text = Canonical(reader, begin, "{...}");
+    return true;
+  }
+  const hlo::ShapeTable& shapes = reader.module().shapes;
+  if (shape.is_none() || !hlo::IsArray(shapes[shape].type)) {
+    // Tuples: kept as written.
+    std::string_view raw;
+    while (c.peek() != ')' && !c.at_end()) {
+      if (!ParseBalanced(c, raw)) return false;
+      if (!c.Take(',')) c.Skip();
+      if (c.peek() != ')' && c.p == begin) return c.FailExpected("a literal");
+    }
+    const char* last = c.p;
+    while (last > begin && IsClass(last[-1], kBlankChar)) --last;
+    text = last == begin ? Text{} : reader.builder.ToText({begin, static_cast<size_t>(last - begin)});
+    return true;
+  }
+  Elements elements;
+  if (!ParseNested(c, elements)) return false;
+  std::string canonical;
+  const std::span<const int64_t> dims = shapes.dims(shape);
+  int64_t count = 1;
+  bool fits = true;
+  for (const int64_t d : dims) fits = fits && d >= 0 && !__builtin_mul_overflow(count, d, &count);
+  // Without elements, the innermost braces have nothing to show.
+  fits = fits && (elements.depth == dims.size() || count == 0);
+  if (!fits || count != static_cast<int64_t>(elements.list.size())) {
+    return c.FailAt(begin, static_cast<size_t>(c.p - begin),
+                    "the literal has " + std::to_string(elements.list.size()) + " elements in " +
+                        std::to_string(elements.depth) + " levels of braces, which is not its shape " +
+                        hlo::ToString(shapes, shape, {.layouts = false}));
+  }
+  hlo::AppendNested(
+      dims, [&](int64_t i, std::string& out) { out += elements.list[static_cast<size_t>(i)]; }, canonical);
+  text = Canonical(reader, begin, canonical);
+  return true;
+}
+
+}  // namespace stowplan::text

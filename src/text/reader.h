@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state that the parts of the text parser share while they read one module.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "stowplan/hlo/module_builder.h"
+#include "text/cursor.h"
+#include "text/name_table.h"
+#include "text/shape_parser.h"
+
+namespace stowplan::text {
+
+// A computation that is made when the one being read ends.
+struct PendingComputation {
+  // Written in place of a name, `to_apply={...}`: where it begins. nullptr for wrappers.
+  const char* body = nullptr;
+  // The computation behind an async operation in its short form.
+  struct Wrapper {
+    hlo::Text name;
+    hlo::Opcode opcode = hlo::Opcode::kUnknown;
+    std::vector<hlo::Attribute> attributes;
+    std::vector<hlo::ShapeId> parameters;
+    hlo::ShapeId result;
+  };
+  Wrapper wrapper;
+};
+
+struct Reader {
+  explicit Reader(const std::shared_ptr<const Source>& source)
+      : errors(*source),
+        cursor{source->begin(), source->end(), &errors},
+        builder(source, hlo::Format::kText),
+        shapes(builder.module().shapes) {}
+
+  ErrorList errors;
+  Cursor cursor;
+  hlo::ModuleBuilder builder;
+  ShapeParser shapes;
+  NameTable instruction_names;  // of the current computation
+  NameTable computation_names;
+
+  // Marks of the dialect, as they are met.
+  bool saw_operand_shapes = false;
+  bool saw_long_list = false;     // an operand list of more than five without /*index=5*/...
+  bool saw_list_comment = false;  // ...and with it
+  bool saw_quoted_config = false;
+  bool saw_quoted_frontend = false;
+  bool saw_compact = false;
+  bool saw_short_async = false;
+
+  hlo::Module& module() { return builder.module(); }
+  std::deque<PendingComputation> pending;
+  // The id that the next pending computation will have.
+  [[nodiscard]] hlo::CompId NextComputation() const {
+    return hlo::CompId(builder.module().computations.size() + pending.size());
+  }
+  hlo::InstrId FindInstruction(std::string_view name) const {
+    const uint32_t id = instruction_names.Find(
+        name, [&](uint32_t i) { return builder.module().name(hlo::InstrId(size_t{i})); });
+    return id == NameTable::kNone ? hlo::InstrId() : hlo::InstrId(size_t{id});
+  }
+  hlo::CompId FindComputation(std::string_view name) const {
+    const uint32_t id = computation_names.Find(
+        name, [&](uint32_t i) { return builder.module().name(hlo::CompId(size_t{i})); });
+    return id == NameTable::kNone ? hlo::CompId() : hlo::CompId(size_t{id});
+  }
+  // One warning for each distinct `what`.
+  void WarnOnce(const char* at, size_t length, const std::string& what);
+  std::vector<std::string> warned;
+
+  // Scratch space of the attribute parser.
+  std::vector<int64_t> ints;
+  std::vector<hlo::Text> texts;
+};
+
+}  // namespace stowplan::text

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that data goes one way: each folder includes only itself and the folders it stands on."""
+
+import pathlib
+import re
+import sys
+
+# "root" is what lies directly in src/ or include/stowplan/: the stages put together.
+STANDS_ON = {
+    "base": [],
+    "hlo": ["base"],
+    "text": ["base", "hlo"],
+    "proto": ["base", "hlo"],
+    "target": ["base", "hlo"],
+    "root": ["base", "hlo", "text", "proto", "target"],
+    "cli": ["base", "hlo", "text", "proto", "target", "root"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def layer_of(path):
+    """The layer of a path as #include writes it: "stowplan/hlo/module.h", "text/lexer.h"."""
+    parts = path.removeprefix("stowplan/").split("/")
+    if path == "stowplan/version.h":  # generated constants: anyone may know the version
+        return "base"
+    return parts[0] if len(parts) > 1 else "root"
+
+
+def violations(top):
+    for folder in ("src", "include"):
+        for file in sorted((top / folder).rglob("*")):
+            if file.suffix not in (".h", ".cc", ".def"):
+                continue
+            layer = layer_of(file.relative_to(top / folder).as_posix())
+            allowed = STANDS_ON.get(layer, [])
+            if layer not in STANDS_ON:
+                yield f"{file.relative_to(top)}: folder {layer} has no layer in {sys.argv[0]}"
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                match = INCLUDE.match(line)
+                if match and (used := layer_of(match[1])) != layer and used not in allowed:
+                    yield f"{file.relative_to(top)}:{number}: {layer} must not include {match[1]}"
+
+
+if __name__ == "__main__":
+    found = list(violations(pathlib.Path(__file__).resolve().parent.parent))
+    print("\n".join(found) or "layers: in order")
+    sys.exit(1 if found else 0)
