@@ -187,7 +187,7 @@ bool InstructionParser::ParseConstant(ShapeId shape) {
   c.Skip();
   // Texts before 2019 repeat the shape here.
   if (c.peek() != '(' && ShapeParser::LooksLikeShape(c)) {
-    if (r_.shapes.Parse(c).is_none()) return false;
+    if (r_.shapes.ParseBeforeLiteral(c).is_none()) return false;
     r_.module().dialect.constant_shapes = true;
   }
   Text literal;

@@ -69,6 +69,27 @@ bool ParseNested(Cursor& c, Elements& elements) {
   }
 }
 
+// Kept as written, up to the parenthesis that closes the operands.
+bool ParseTupleLiteral(Reader& reader, Text& text) {
+  Cursor& c = reader.cursor;
+  const char* begin = c.p;
+  const char* last = begin;
+  while (c.peek() != ')') {
+    std::string_view part;
+    if (!ParseBalanced(c, part)) return false;
+    last = part.data() + part.size();
+    // It ends at a comma, at the end of a line, or at a bracket that it did not open.
+    if (c.peek() == ',') {
+      last = ++c.p;
+    } else if (!IsClass(c.peek(), kBlankChar) && c.peek() != ')') {
+      return c.FailExpected("')' behind the literal");
+    }
+    c.Skip();
+  }
+  if (last != begin) text = reader.builder.ToText({begin, static_cast<size_t>(last - begin)});
+  return true;
+}
+
 // Whether the cursor is at `{...}`, the literal that was left out.
 bool TakeElided(Cursor& c) {
   Cursor look = c;
@@ -96,17 +117,7 @@ bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
   }
   const hlo::ShapeTable& shapes = reader.module().shapes;
   if (shape.is_none() || !hlo::IsArray(shapes[shape].type)) {
-    // Tuples: kept as written.
-    std::string_view raw;
-    while (c.peek() != ')' && !c.at_end()) {
-      if (!ParseBalanced(c, raw)) return false;
-      if (!c.Take(',')) c.Skip();
-      if (c.peek() != ')' && c.p == begin) return c.FailExpected("a literal");
-    }
-    const char* last = c.p;
-    while (last > begin && IsClass(last[-1], kBlankChar)) --last;
-    text = last == begin ? Text{} : reader.builder.ToText({begin, static_cast<size_t>(last - begin)});
-    return true;
+    return ParseTupleLiteral(reader, text);
   }
   Elements elements;
   if (!ParseNested(c, elements)) return false;

@@ -105,6 +105,13 @@ ShapeId ShapeParser::Parse(Cursor& cursor) {
   return id;
 }
 
+ShapeId ShapeParser::ParseBeforeLiteral(Cursor& cursor) {
+  needs_attached_layout_ = true;
+  const ShapeId id = ParseNew(cursor);
+  needs_attached_layout_ = false;
+  return id;
+}
+
 void ShapeParser::Remember(std::string_view text, uint32_t hash, ShapeId id) {
   if (++count_ * 2 > slots_.size()) {
     std::vector<Slot> old(slots_.size() * 2);
@@ -199,7 +206,7 @@ ShapeId ShapeParser::ParseLeaf(Cursor& cursor, bool allow_physical) {
   }
   LayoutId layout_id;
   const char* behind = cursor.p;
-  cursor.Skip();
+  if (!needs_attached_layout_) cursor.Skip();
   if (cursor.peek() == '{' && LooksLikeLayout(cursor)) {
     // Dimensions are read: a physical shape inside the layout may use the same scratch space.
     const std::vector<int64_t> dims = dims_;

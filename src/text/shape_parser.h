@@ -21,6 +21,8 @@ class ShapeParser {
   static bool LooksLikeShape(const Cursor& cursor);
   // Parses a shape; none, and an error, when there is none.
   hlo::ShapeId Parse(Cursor& cursor);
+  // The same, but braces behind a blank are not its layout: `f32[2] {1, 2}`.
+  hlo::ShapeId ParseBeforeLiteral(Cursor& cursor);
 
   // Whether tuples of more than five elements had /*index=5*/ comments, or lacked them.
   [[nodiscard]] bool saw_index_comment() const { return saw_index_comment_; }
@@ -47,6 +49,7 @@ class ShapeParser {
   std::vector<int64_t> dims_;
   // std::vector<bool> has no span.
   std::vector<uint8_t> dynamic_;
+  bool needs_attached_layout_ = false;
   bool saw_index_comment_ = false;
   bool saw_no_index_comment_ = false;
 };

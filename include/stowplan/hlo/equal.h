@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether two modules are the same program, though they were read from different files.
 //
-// Computations and instructions are matched by name; their order in the tables means nothing, their order in schedules
-// does. Shapes are compared with layouts, backend_config as JSON whatever the order of its keys, and the literal
-// `{...}` of a text equals any.
+// Computations and instructions are matched by name; their order in the tables means nothing, their
+// order in schedules does. Shapes are compared with layouts, backend_config as JSON whatever the
+// order of its keys, and the literal `{...}` of a text equals any.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,12 @@ namespace stowplan::hlo {
 struct EqualOptions {
   // Facts that one of the inputs may be unable to hold are left out when false.
   bool control_predecessors = true;  // the short text form has none
-  bool settings = true;              // replica_count and other facts of the header that protos have not
-  bool entry_layout = true;          // texts before 2022 have none
-  bool stack_frames = true;          // nor have texts before 2025-12
-  bool metadata_ends = true;         // source_end_line and columns
-  // Get-tuple-elements may be hidden in one of them (`%x#1`), so that operands are compared by what they stand for.
+  bool settings = true;       // replica_count and other facts of the header that protos have not
+  bool entry_layout = true;   // texts before 2022 have none
+  bool stack_frames = true;   // nor have texts before 2025-12
+  bool metadata_ends = true;  // source_end_line and columns
+  // Get-tuple-elements may be hidden in one of them (`%x#1`), so that operands are compared by what
+  // they stand for.
   bool look_through_tuples = false;
   // At most this many differences are listed.
   size_t limit = 20;
@@ -31,7 +32,8 @@ struct EqualOptions {
 [[nodiscard]] EqualOptions ComparableFacts(const Module& a, const Module& b);
 
 // Where the modules differ, in words; empty when they are the same program.
-[[nodiscard]] std::vector<std::string> Differences(const Module& a, const Module& b, const EqualOptions& options);
+[[nodiscard]] std::vector<std::string> Differences(const Module& a, const Module& b,
+                                                   const EqualOptions& options);
 [[nodiscard]] std::vector<std::string> Differences(const Module& a, const Module& b);
 
 }  // namespace stowplan::hlo

@@ -21,11 +21,13 @@ std::string_view Describe(SizeError error);
 
 using ByteCount = std::expected<int64_t, SizeError>;
 
-// The size that XLA's live-range reports count with on every target: elements times their width, whatever the tiles;
-// eight bytes for each element of a tuple. Takes the same time for deep tuples as for flat ones.
+// The size that XLA's live-range reports count with on every target: elements times their width,
+// whatever the tiles; eight bytes for each element of a tuple. Takes the same time for deep tuples
+// as for flat ones.
 [[nodiscard]] ByteCount PlainByteSize(const ShapeTable& shapes, ShapeId id);
 
-// The same, with the padding that an array's layout asks for (tiles, tail padding, dynamic prefix: T, L and M).
+// The same, with the padding that an array's layout asks for (tiles, tail padding, dynamic prefix:
+// T, L and M).
 [[nodiscard]] ByteCount PaddedByteSize(const ShapeTable& shapes, ShapeId id);
 
 }  // namespace stowplan::hlo

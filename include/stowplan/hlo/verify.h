@@ -2,16 +2,17 @@
 // Well-formedness of a module: what a reader accepts can still make no sense as a program.
 //
 // Checked are
-//   names         computations and the instructions of each have different ones;
-//   order         operands and control predecessors are of the same computation and come first, in the schedule where
-//                 there is one; nothing depends on itself; a schedule holds each instruction once;
-//   parameters    are numbered from 0 without gaps;
-//   shapes        of get-tuple-element, tuple, copy, while, conditional, call, fusion and async operations agree with
-//                 their operands and with the computations they call, layouts and memory spaces apart; layouts fit
-//                 the dimensions; sizes fit in 64 bits;
-//   calls         no computation calls itself, directly or through others;
-//   the header    entry layout, input_output_alias and buffer_donor agree with the entry computation;
-//   aliasing      output_to_operand_aliasing names parts that exist and have equal shapes.
+//   names        computations, and the instructions of each, have different ones;
+//   order        operands and control predecessors are of the same computation and come first, in
+//                the schedule where there is one; nothing depends on itself; a schedule holds each
+//                instruction once;
+//   parameters   are numbered from 0 without gaps;
+//   shapes       of tuples and their elements, copies, loops, branches, calls, fusions and async
+//                operations agree with operands and called computations, layouts and memory
+//                spaces apart; layouts fit the dimensions; sizes fit in 64 bits;
+//   calls        no computation calls itself, directly or through others;
+//   the header   entry layout, aliases and donors agree with the entry computation;
+//   aliasing     output_to_operand_aliasing names parts that exist and have equal shapes.
 #pragma once
 
 #include "stowplan/base/diagnostic.h"
@@ -19,8 +20,8 @@
 
 namespace stowplan::hlo {
 
-// All complaints, in the order of their places in the input; none for a well-formed module. A list, not a gate:
-// nothing else in Stowplan asks for it. Linear time.
+// All complaints, in the order of their places in the input; none for a well-formed module. A list,
+// not a gate: nothing else in Stowplan asks for it. Linear time.
 [[nodiscard]] Diagnostics Verify(const Module& module);
 
 }  // namespace stowplan::hlo

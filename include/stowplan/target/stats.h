@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module in numbers: how much of what there is, and where the bytes are.
 //
-// Bytes are counted for each array that an instruction makes, as if none shared memory with another: the sum is what
-// flows through the program, not what it needs at once. What only passes arrays on (tuples, get-tuple-element,
-// while, ...) makes none, and neither do instructions inside fusions, whose values live in registers.
+// Bytes are counted for each array that an instruction makes, as if none shared memory with
+// another: the sum is what flows through the program, not what it needs at once. What only passes
+// arrays on (tuples, get-tuple-element, while, ...) makes none, and neither do instructions inside
+// fusions, whose values live in registers.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct Stats {
     hlo::ShapeId shape;
     int64_t bytes = 0;   // of one array
     int64_t arrays = 0;  // how many have this shape
-    hlo::InstrId first;       // an instruction that makes one
+    hlo::InstrId first;  // an instruction that makes one
     friend bool operator==(const ShapeBytes&, const ShapeBytes&) = default;
   };
 
@@ -47,18 +48,18 @@ struct Stats {
   int64_t parameters = 0;  // of the entry computation
   int64_t parameter_bytes = 0;
   int64_t result_bytes = 0;
-  int64_t aliased_outputs = 0;           // that reuse a parameter's memory
-  std::vector<OpcodeCount> opcodes;      // by falling count, then by name
-  std::vector<TypeBytes> types;          // by falling bytes, then by name
-  std::vector<ShapeBytes> largest;       // by falling bytes, then in the order of the program
-  int64_t total_bytes = 0;               // of all arrays
-  int64_t unbounded_arrays = 0;          // whose size is not known; not counted above
+  int64_t aliased_outputs = 0;       // that reuse a parameter's memory
+  std::vector<OpcodeCount> opcodes;  // by falling count, then by name
+  std::vector<TypeBytes> types;      // by falling bytes, then by name
+  std::vector<ShapeBytes> largest;   // by falling bytes, then in the order of the program
+  int64_t total_bytes = 0;           // of all arrays
+  int64_t unbounded_arrays = 0;      // whose size is not known; not counted above
 
   friend bool operator==(const Stats&, const Stats&) = default;
 };
 
-// Fails when a size does not fit in 64 bits, at the instruction with that shape. Needs a module whose ids are sound,
-// which those from readers are. Linear time but for sorting.
+// Fails when a size does not fit in 64 bits, at the instruction with that shape. Needs a module
+// whose ids are sound, which those from readers are. Linear time but for sorting.
 [[nodiscard]] Result<Stats> ComputeStats(const hlo::Module& module, const StatsOptions& options);
 
 }  // namespace stowplan
