@@ -178,7 +178,7 @@ bool ParseLiteralAttribute(Reader& reader, AttributeKey key, Attribute& out) {
     ++c.p;
   }
   raw = {begin, static_cast<size_t>(c.p - begin)};
-  if (raw.empty()) return c.FailExpected("a literal");
+  if (raw.empty() || depth > 0) return c.FailExpected(raw.empty() ? "a literal" : "the end of the literal");
   out = Attribute::OfText(key, reader.builder.ToText(raw));
   return true;
 }

@@ -48,6 +48,7 @@ bool IsOwnOfAsync(AttributeKey key) {
 void InstructionParser::BeginComputation() {
   r_.instruction_names.NewScope();
   elements_.clear();
+  made_names_.clear();
   failed_.clear();
   operands_.clear();
 }
@@ -70,6 +71,7 @@ bool InstructionParser::Parse(bool& is_root, InstrId& id) {
     return false;
   }
   const auto name_of = [&](uint32_t i) { return r_.module().name(InstrId(size_t{i})); };
+  if (!name.empty()) GiveWay(name);
   if (!r_.instruction_names.Add(r_.module().name(id), id.index, name_of)) {
     return c.FailAt(begin, name.size() + static_cast<size_t>(*begin == '%'),
                     "instruction '" + std::string(name) + "' is defined twice in this computation");
@@ -298,8 +300,26 @@ InstrId InstructionParser::MakeParameter(std::string_view name, ShapeId shape) {
 
 Text InstructionParser::UniqueName(const std::string& wish) {
   std::string name = wish;
-  for (int i = 1; !r_.FindInstruction(name).is_none(); ++i) name = wish + "." + std::to_string(i);
+  int& next = made_names_[wish].next_suffix;
+  for (; next != 0 || !r_.FindInstruction(name).is_none(); ++next) {
+    if (next != 0) name = wish + "." + std::to_string(next);
+    if (r_.FindInstruction(name).is_none() && made_names_[name].owner.is_none()) break;
+  }
+  ++next;
+  made_names_[name].owner = r_.module().instructions.next_id();
   return r_.builder.AddText(name);
+}
+
+// A name that was made up is given another when the text turns out to use it.
+void InstructionParser::GiveWay(std::string_view name) {
+  if (made_names_.empty()) return;
+  const auto row = made_names_.find(std::string(name));
+  if (row == made_names_.end() || row->second.owner.is_none()) return;
+  const InstrId made = row->second.owner;
+  row->second.owner = InstrId();
+  const Text other = UniqueName(std::string(name) + ".implicit");
+  made_names_[std::string(r_.module().view(other))].owner = made;
+  r_.module().instructions[made].name = other;
 }
 
 // Splits the attributes read: those of the wrapped operation go to the wrapper's root, and the start calls the wrapper.

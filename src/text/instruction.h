@@ -43,6 +43,7 @@ class InstructionParser {
   hlo::InstrId MakeElement(hlo::InstrId tuple, int64_t index);
   bool WrapAsync(hlo::Opcode wrapped, hlo::ShapeId shape, std::string_view name);
   hlo::Text UniqueName(const std::string& wish);
+  void GiveWay(std::string_view name);
 
   Reader& r_;
   AttributeList attributes_;
@@ -51,6 +52,12 @@ class InstructionParser {
   bool has_operand_part_ = false;
   // (tuple, index) -> its implicit get-tuple-element.
   std::unordered_map<uint64_t, hlo::InstrId> elements_;
+  // Names that were made up in this computation: whose they are, and the suffix to try next for another like it.
+  struct MadeName {
+    hlo::InstrId owner;
+    int next_suffix = 0;
+  };
+  std::unordered_map<std::string, MadeName> made_names_;
   // Instructions that could not be read: their users shall not be blamed.
   std::unordered_set<std::string_view> failed_;
   int64_t made_parameters_ = 0;

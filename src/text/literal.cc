@@ -12,29 +12,30 @@ namespace {
 using hlo::ShapeId;
 using hlo::Text;
 
-// One element: a word, a complex number `(1, 2)`, or a string.
-bool ParseElement(Cursor& c, std::string& out) {
+// A number or word, also nan(0x7f).
+bool ParseScalar(Cursor& c, std::string& out) {
   c.Skip();
   const char* begin = c.p;
-  if (c.peek() == '(') {
-    ++c.p;
-    std::string re;
-    std::string im;
-    if (!ParseElement(c, re) || !c.Expect(',', "in a complex number") || !ParseElement(c, im) ||
-        !c.Expect(')', "behind a complex number")) {
-      return false;
-    }
-    out.append("(").append(re).append(", ").append(im).append(")");
-    return true;
-  }
   while (IsClass(*c.p, kNameChar) || *c.p == '+') ++c.p;
-  if (c.peek() == '(') {  // nan(0x7f)
-    while (*c.p != ')' && *c.p != '\0') ++c.p;
-    if (*c.p == ')') ++c.p;
-  }
   if (c.p == begin) return c.FailExpected("a value");
+  if (c.peek() == '(') {
+    while (IsClass(*c.p, kNameChar) || *c.p == '(') ++c.p;
+    if (*c.p != ')') return c.FailExpected("')'");
+    ++c.p;
+  }
   out.append(begin, c.p);
   return true;
+}
+
+// One element: a scalar, or a complex number `(1, 2)`.
+bool ParseElement(Cursor& c, std::string& out) {
+  if (!c.Take('(')) return ParseScalar(c, out);
+  out += '(';
+  if (!ParseScalar(c, out) || !c.Expect(',', "in a complex number")) return false;
+  out += ", ";
+  if (!ParseScalar(c, out)) return false;
+  out += ')';
+  return c.Expect(')', "behind a complex number");
 }
 
 // The braces of the literal flattened: all elements, and the nesting they were found at.
