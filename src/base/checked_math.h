@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sizes that come from an input: what does not fit in 64 bits is an answer, never a wrong number.
+// Arithmetic on sizes that come from an input: what does not fit in 64 bits is an answer, never a
+// wrong number.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace stowplan {
@@ -26,6 +28,15 @@ namespace stowplan {
 }
 
 // ceil(a / b). Needs a >= 0, b > 0.
-[[nodiscard]] inline int64_t CeilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+[[nodiscard]] inline int64_t CeilDivide(int64_t a, int64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+// The sum, or the nearest number there is: for sums that people read.
+inline int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
 
 }  // namespace stowplan

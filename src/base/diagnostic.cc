@@ -17,9 +17,12 @@ struct SeverityStyle {
 
 SeverityStyle StyleOf(Severity severity) {
   switch (severity) {
-    case Severity::kError: return {"error", "\x1b[1;31m"};
-    case Severity::kWarning: return {"warning", "\x1b[1;35m"};
-    case Severity::kNote: return {"note", "\x1b[1;36m"};
+    case Severity::kError:
+      return {"error", "\x1b[1;31m"};
+    case Severity::kWarning:
+      return {"warning", "\x1b[1;35m"};
+    case Severity::kNote:
+      return {"note", "\x1b[1;36m"};
   }
   return {"error", ""};
 }
@@ -46,7 +49,9 @@ class Painter {
 };
 
 void AppendPlace(const Diagnostic& diagnostic, std::string& out) {
-  AppendHarmless(diagnostic.file.empty() ? std::string_view("stowplan") : std::string_view(diagnostic.file), out);
+  AppendHarmless(
+      diagnostic.file.empty() ? std::string_view("stowplan") : std::string_view(diagnostic.file),
+      out);
   if (diagnostic.line != 0) {
     out += ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
   } else if (diagnostic.offset != 0) {
@@ -59,8 +64,8 @@ void AppendPlace(const Diagnostic& diagnostic, std::string& out) {
   out += ": ";
 }
 
-// The excerpt, and below it the caret. Tabs are repeated in the second line, so that the two stay aligned whatever a
-// tab's width is.
+// The excerpt, and below it the caret. Tabs are repeated in the second line, so that the two stay
+// aligned whatever a tab's width is.
 void AppendExcerpt(const Diagnostic& diagnostic, Painter& paint, std::string& out) {
   out += "  " + diagnostic.excerpt + "\n  ";
   for (uint32_t i = 0; i < diagnostic.caret; ++i) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only place of the library that opens files.
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include <sys/stat.h>
+
 #include "base/growing_buffer.h"
-#include "stowplan/base/source.h"
 #include "base/unpack.h"
+#include "stowplan/base/source.h"
 
 namespace stowplan {
 namespace {
@@ -40,9 +41,10 @@ std::unexpected<Diagnostics> FailErrno(const std::string& name, const char* doin
   return Fail(name, std::string(doing) + ": " + std::strerror(error), std::move(hint));
 }
 
-// Reads to the end of the file. One byte of room is kept beyond the size that is expected, so that the read that
-// finds the end needs no larger buffer.
-std::optional<Diagnostics> ReadAll(int file, const std::string& name, size_t max_size, GrowingBuffer& buffer) {
+// Reads to the end of the file. One byte of room is kept beyond the size that is expected, so that
+// the read that finds the end needs no larger buffer.
+std::optional<Diagnostics> ReadAll(int file, const std::string& name, size_t max_size,
+                                   GrowingBuffer& buffer) {
   for (;;) {
     if (buffer.size() > max_size) return FailTooLarge(name, max_size).error();
     if (!buffer.Grow(max_size + 1)) return Fail(name, "not enough memory to read").error();
@@ -60,9 +62,10 @@ Result<std::shared_ptr<const Source>> ReadSource(const std::string& path, size_t
   max_size = std::min(max_size, Source::kMaxSize);
   const bool is_stdin = path == "-";
   const std::string name = is_stdin ? "<stdin>" : path;
-  const FileDescriptor file(is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC), !is_stdin);
+  const FileDescriptor file(is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC),
+                            !is_stdin);
   if (file.number() < 0) return FailErrno(name, "cannot open", errno);
-  struct stat status {};
+  struct stat status{};
   if (fstat(file.number(), &status) != 0) return FailErrno(name, "cannot read", errno);
   if (S_ISDIR(status.st_mode)) return Fail(name, "is a directory, not a file");
   GrowingBuffer buffer;
@@ -71,13 +74,15 @@ Result<std::shared_ptr<const Source>> ReadSource(const std::string& path, size_t
     if (size > max_size) return FailTooLarge(name, max_size);
     if (!buffer.Reserve(size + 1)) return Fail(name, "not enough memory to read");
   }
-  if (auto failed = ReadAll(file.number(), name, max_size, buffer)) return std::unexpected(*std::move(failed));
+  if (auto failed = ReadAll(file.number(), name, max_size, buffer))
+    return std::unexpected(*std::move(failed));
   const Packing packing = FindPacking(buffer.bytes());
   if (packing != Packing::kNone) return Unpack(name, buffer.bytes(), packing, max_size);
   return std::move(buffer).ToSource(name);
 }
 
-Result<std::shared_ptr<const Source>> UnpackSource(std::string name, std::string_view bytes, size_t max_size) {
+Result<std::shared_ptr<const Source>> UnpackSource(std::string name, std::string_view bytes,
+                                                   size_t max_size) {
   max_size = std::min(max_size, Source::kMaxSize);
   const Packing packing = FindPacking(bytes);
   if (packing != Packing::kNone) return Unpack(std::move(name), bytes, packing, max_size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that arrive in pieces and end as a Source. Running out of memory is an answer, not an exception: sizes come from
-// the input.
+// Bytes that arrive in pieces and end as a Source. Running out of memory is an answer, not an
+// exception: sizes come from the input.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace stowplan {
 
 class GrowingBuffer {
  public:
-  // Room for at least one more byte, at most `limit` bytes in all; false when the limit or the memory is reached.
+  // Room for at least one more byte, at most `limit` bytes in all; false when the limit or the
+  // memory is reached.
   [[nodiscard]] bool Grow(size_t limit) {
     if (size_ < capacity_) return true;
     if (capacity_ >= limit) return false;

@@ -11,7 +11,8 @@ std::string HumanBytes(int64_t bytes) {
   constexpr std::string_view kUnits = "KMGTPE";
   // In unsigned arithmetic the smallest number has a negative, too.
   const std::string sign = bytes < 0 ? "-" : "";
-  uint64_t n = bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes);
+  uint64_t n =
+      bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes) : static_cast<uint64_t>(bytes);
   if (n < 1024) return sign + std::to_string(n) + "B";
   size_t unit = 0;
   while (n >= 1024 * 1024) {
@@ -19,7 +20,8 @@ std::string HumanBytes(int64_t bytes) {
     ++unit;
   }
   std::array<char, 32> text{};
-  const int length = std::snprintf(text.data(), text.size(), unit == 0 ? "%.1f" : "%.2f", static_cast<double>(n) / 1024.0);
+  const int length = std::snprintf(text.data(), text.size(), unit == 0 ? "%.1f" : "%.2f",
+                                   static_cast<double>(n) / 1024.0);
   return sign + std::string(text.data(), static_cast<size_t>(length)) + kUnits[unit] + "iB";
 }
 

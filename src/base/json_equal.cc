@@ -10,8 +10,8 @@
 namespace stowplan {
 namespace {
 
-// A value at the end of a path of keys and positions: {"a":[1,2]} has  .a[0] = 1  and  .a[1] = 2.  Sorted, these
-// leaves do not tell in which order the keys stood.
+// A value at the end of a path of keys and positions: {"a":[1,2]} has  .a[0] = 1  and  .a[1] = 2.
+// Sorted, these leaves do not tell in which order the keys stood.
 using Leaf = std::pair<std::string, std::string_view>;
 using Leaves = std::vector<Leaf>;
 

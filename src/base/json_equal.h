@@ -6,8 +6,9 @@
 
 namespace stowplan {
 
-// Whether two JSON texts are equal, blanks and the order of keys apart. Numbers are compared as written. Texts that are
-// not JSON, or nest deeper than a thousand levels, are compared byte by byte.
+// Whether two JSON texts are equal, blanks and the order of keys apart. Numbers are compared as
+// written. Texts that are not JSON, or nest deeper than a thousand levels, are compared byte by
+// byte.
 bool SameJson(std::string_view a, std::string_view b);
 
 }  // namespace stowplan

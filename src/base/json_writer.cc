@@ -26,7 +26,9 @@ size_t Utf8Length(std::string_view text, size_t i) {
   if (first >= 0xf0 && first <= 0xf4) {
     if (first == 0xf0 && second < 0x90) return 0;
     if (first == 0xf4 && second > 0x8f) return 0;
-    return IsContinuation(text, i + 1) && IsContinuation(text, i + 2) && IsContinuation(text, i + 3) ? 4 : 0;
+    return IsContinuation(text, i + 1) && IsContinuation(text, i + 2) && IsContinuation(text, i + 3)
+               ? 4
+               : 0;
   }
   return 0;
 }
@@ -34,12 +36,23 @@ size_t Utf8Length(std::string_view text, size_t i) {
 void AppendAscii(char c, std::string& out) {
   constexpr std::string_view kHex = "0123456789abcdef";
   switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      break;
   }
   const auto byte = static_cast<unsigned char>(c);
   if (byte >= 0x20 && byte != 0x7f) {

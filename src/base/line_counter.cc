@@ -13,8 +13,8 @@ constexpr size_t kBytesBefore = 40;
 constexpr size_t kWindow = 100;
 constexpr std::string_view kEllipsis = "...";
 
-// One column for each byte, so that the caret stands right: bytes that a terminal would obey, or show as less or more
-// than one column, become question marks.
+// One column for each byte, so that the caret stands right: bytes that a terminal would obey, or
+// show as less or more than one column, become question marks.
 void AppendColumns(std::string_view bytes, std::string& out) {
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -38,7 +38,8 @@ void FillExcerpt(std::string_view line, size_t column, size_t length, Diagnostic
   if (end != line.size()) excerpt += kEllipsis;
   diagnostic.excerpt = std::move(excerpt);
   diagnostic.caret = static_cast<uint32_t>(caret);
-  diagnostic.caret_length = static_cast<uint32_t>(std::clamp(length, size_t{1}, std::max(end - column, size_t{1})));
+  diagnostic.caret_length =
+      static_cast<uint32_t>(std::clamp(length, size_t{1}, std::max(end - column, size_t{1})));
 }
 
 }  // namespace

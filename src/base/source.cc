@@ -18,7 +18,8 @@ std::shared_ptr<const Source> Source::FromBytes(std::string name, std::string_vi
   return Adopt(std::move(name), std::move(buffer), bytes.size());
 }
 
-std::shared_ptr<const Source> Source::Adopt(std::string name, std::unique_ptr<char[]> buffer, size_t size) {
+std::shared_ptr<const Source> Source::Adopt(std::string name, std::unique_ptr<char[]> buffer,
+                                            size_t size) {
   return std::shared_ptr<const Source>(new Source(std::move(name), std::move(buffer), size));
 }
 

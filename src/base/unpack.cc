@@ -14,7 +14,8 @@
 namespace stowplan {
 namespace {
 
-// What a packed file says about its unpacked size is believed only so far: a lie must not allocate gigabytes.
+// What a packed file says about its unpacked size is believed only so far: a lie must not allocate
+// gigabytes.
 size_t BelievableSize(uint64_t claimed, size_t packed_size, size_t max_size) {
   constexpr size_t kRatio = 256;
   const size_t most = std::min(max_size, (size_t{1} << 20U) + packed_size * kRatio);
@@ -31,10 +32,11 @@ std::unexpected<Diagnostics> FailAt(const std::string& name, size_t offset, std:
   return Fail(std::move(diagnostic));
 }
 
-constexpr std::string_view kIncompleteHint = "the file is incomplete; was it copied while it was being written?";
+constexpr std::string_view kIncompleteHint =
+    "the file is incomplete; was it copied while it was being written?";
 
-// Makes room for more output. The size may equal max_size exactly, so the buffer may become one byte larger than that;
-// only a byte that really arrives there is too much.
+// Makes room for more output. The size may equal max_size exactly, so the buffer may become one
+// byte larger than that; only a byte that really arrives there is too much.
 std::optional<Diagnostics> MakeRoom(GrowingBuffer& out, const std::string& name, size_t max_size) {
   if (out.size() > max_size) return FailTooLarge(name, max_size).error();
   if (!out.Grow(max_size + 1)) return Fail(name, "not enough memory to unpack").error();
@@ -70,12 +72,14 @@ uint64_t GzipClaimedSize(std::string_view bytes) {
   if (bytes.size() < 18) return 0;
   uint64_t size = 0;
   for (size_t i = 0; i < 4; ++i) {
-    size |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[bytes.size() - 4 + i])) << (8 * i);
+    size |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[bytes.size() - 4 + i]))
+            << (8 * i);
   }
   return size;
 }
 
-Result<std::shared_ptr<const Source>> UnpackGzip(std::string name, std::string_view bytes, size_t max_size) {
+Result<std::shared_ptr<const Source>> UnpackGzip(std::string name, std::string_view bytes,
+                                                 size_t max_size) {
   Inflater inflater;
   if (!inflater.is_ready()) return Fail(std::move(name), "not enough memory to unpack");
   z_stream& stream = inflater.stream();
@@ -89,7 +93,8 @@ Result<std::shared_ptr<const Source>> UnpackGzip(std::string name, std::string_v
     if (auto failed = MakeRoom(out, name, max_size)) return std::unexpected(*std::move(failed));
     const unsigned in = Clamp(bytes.size() - consumed);
     const unsigned room = Clamp(out.free_size());
-    // zlib's interface takes a pointer to non-const for historical reasons and does not write through it.
+    // zlib's interface takes a pointer to non-const for historical reasons and does not write
+    // through it.
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data() + consumed));
     stream.avail_in = in;
     stream.next_out = reinterpret_cast<Bytef*>(out.free_begin());
@@ -125,7 +130,8 @@ struct FreeZstd {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-Result<std::shared_ptr<const Source>> UnpackZstd(std::string name, std::string_view bytes, size_t max_size) {
+Result<std::shared_ptr<const Source>> UnpackZstd(std::string name, std::string_view bytes,
+                                                 size_t max_size) {
   const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
   if (context == nullptr) return Fail(std::move(name), "not enough memory to unpack");
   const unsigned long long claimed = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
@@ -143,7 +149,8 @@ Result<std::shared_ptr<const Source>> UnpackZstd(std::string name, std::string_v
     left = ZSTD_decompressStream(context.get(), &room, &in);
     out.Advance(room.pos);
     if (ZSTD_isError(left) != 0) {
-      return FailAt(name, in.pos, std::string("the zstd stream is corrupt: ") + ZSTD_getErrorName(left));
+      return FailAt(name, in.pos,
+                    std::string("the zstd stream is corrupt: ") + ZSTD_getErrorName(left));
     }
     if (left != 0 && in.pos == in.size && in.pos == before && room.pos == 0) {
       return FailAt(name, in.pos, "the zstd stream ends early", std::string(kIncompleteHint));
@@ -153,8 +160,10 @@ Result<std::shared_ptr<const Source>> UnpackZstd(std::string name, std::string_v
   return std::move(out).ToSource(std::move(name));
 }
 
-std::unexpected<Diagnostics> FailUnknown(std::string name, std::string_view kind, std::string_view command) {
-  return Fail(std::move(name), "packed with " + std::string(kind) + ", which Stowplan does not unpack",
+std::unexpected<Diagnostics> FailUnknown(std::string name, std::string_view kind,
+                                         std::string_view command) {
+  return Fail(std::move(name),
+              "packed with " + std::string(kind) + ", which Stowplan does not unpack",
               "unpack it first: " + std::string(command));
 }
 
@@ -173,15 +182,21 @@ Packing FindPacking(std::string_view bytes) {
   return Packing::kNone;
 }
 
-Result<std::shared_ptr<const Source>> Unpack(std::string name, std::string_view bytes, Packing packing,
-                                             size_t max_size) {
+Result<std::shared_ptr<const Source>> Unpack(std::string name, std::string_view bytes,
+                                             Packing packing, size_t max_size) {
   switch (packing) {
-    case Packing::kGzip: return UnpackGzip(std::move(name), bytes, max_size);
-    case Packing::kZstd: return UnpackZstd(std::move(name), bytes, max_size);
-    case Packing::kXz: return FailUnknown(std::move(name), "xz", "xz -d");
-    case Packing::kBzip2: return FailUnknown(std::move(name), "bzip2", "bzip2 -d");
-    case Packing::kZip: return FailUnknown(std::move(name), "zip", "unzip");
-    case Packing::kNone: break;
+    case Packing::kGzip:
+      return UnpackGzip(std::move(name), bytes, max_size);
+    case Packing::kZstd:
+      return UnpackZstd(std::move(name), bytes, max_size);
+    case Packing::kXz:
+      return FailUnknown(std::move(name), "xz", "xz -d");
+    case Packing::kBzip2:
+      return FailUnknown(std::move(name), "bzip2", "bzip2 -d");
+    case Packing::kZip:
+      return FailUnknown(std::move(name), "zip", "unzip");
+    case Packing::kNone:
+      break;
   }
   return Fail(std::move(name), "not packed");
 }

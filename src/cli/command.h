@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand is: words for the help, options, and a function. One description serves the parser, the help texts
-// and the shell completions, so that they cannot disagree.
+// What a subcommand is: words for the help, options, and a function. One description serves the
+// parser, the help texts and the shell completions, so that they cannot disagree.
 #pragma once
 
 #include <map>
@@ -19,11 +19,11 @@ inline constexpr int kFinding = 1;  // the input was read, and something is wron
 inline constexpr int kBadUse = 2;   // the input or the command line cannot be understood
 
 struct OptionSpec {
-  std::string_view name = {};        // "target" for --target
+  std::string_view name = {};   // "target" for --target
   char short_name = '\0';       // 'o' for -o
-  std::string_view value = {};       // what stands for the value in the help: "NAME"
+  std::string_view value = {};  // what stands for the value in the help: "NAME"
   std::string_view help = {};
-  std::string_view fallback = {};    // when the option is not given
+  std::string_view fallback = {};              // when the option is not given
   std::vector<std::string_view> choices = {};  // all values there are; empty: any
 };
 
@@ -32,16 +32,19 @@ enum class Positionals { kAtMostOne, kOne, kAny };
 // What the command line said, checked against a CommandSpec.
 struct Arguments {
   std::vector<std::string> positionals;
-  std::map<std::string, std::string, std::less<>> options;  // by name; each option of the spec is there
+  // By name; each option of the spec is there.
+  std::map<std::string, std::string, std::less<>> options;
 
-  [[nodiscard]] const std::string& option(std::string_view name) const { return options.find(name)->second; }
+  [[nodiscard]] const std::string& option(std::string_view name) const {
+    return options.find(name)->second;
+  }
 };
 
 struct CommandSpec {
   std::string_view name = {};
-  std::string_view summary = {};   // one line
-  std::string_view details = {};   // paragraphs for its own help
-  std::string_view examples = {};  // lines "command   what it does"
+  std::string_view summary = {};     // one line
+  std::string_view details = {};     // paragraphs for its own help
+  std::string_view examples = {};    // lines "command   what it does"
   std::string_view positional = {};  // "FILE"
   Positionals count = Positionals::kOne;
   std::vector<std::string_view> positional_choices = {};  // empty: a file

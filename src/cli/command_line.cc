@@ -27,6 +27,7 @@ const CommandSpec* FindCommand(const std::vector<CommandSpec>& commands, std::st
 
 Mistake UnknownCommand(const std::vector<CommandSpec>& commands, const std::string& word) {
   std::vector<std::string_view> names;
+  names.reserve(commands.size());
   for (const CommandSpec& command : commands) names.push_back(command.name);
   std::string hint = DidYouMean(word, names);
   if (hint.empty()) hint = "`stowplan --help` lists the commands";
@@ -48,7 +49,8 @@ std::optional<Mistake> CheckChoice(const std::string& what, const std::string& v
   std::string hint = DidYouMean(value, choices);
   if (hint.empty()) {
     hint = "one of";
-    for (const std::string_view choice : choices) hint += (hint.ends_with("of") ? " " : ", ") + std::string(choice);
+    for (const std::string_view choice : choices)
+      hint += (hint.ends_with("of") ? " " : ", ") + std::string(choice);
   }
   return Mistake{what + " cannot be `" + value + "`", std::move(hint)};
 }
@@ -60,18 +62,21 @@ std::optional<Mistake> CheckArguments(const CommandSpec& command, const Argument
     return Mistake{name + " needs a " + std::string(command.positional), HelpHint(command)};
   }
   if (positionals.size() > 1 && command.count != Positionals::kAny) {
-    return Mistake{name + " takes one " + std::string(command.positional) + ", not `" + positionals[1] + "` too",
+    return Mistake{name + " takes one " + std::string(command.positional) + ", not `" +
+                       positionals[1] + "` too",
                    HelpHint(command)};
   }
   for (const std::string& positional : positionals) {
-    if (auto mistake = CheckChoice(std::string(command.positional), positional, command.positional_choices)) {
+    if (auto mistake =
+            CheckChoice(std::string(command.positional), positional, command.positional_choices)) {
       return mistake;
     }
   }
   for (const OptionSpec& option : command.options) {
     const std::string& value = arguments.option(option.name);
     if (value == option.fallback) continue;
-    if (auto mistake = CheckChoice("--" + std::string(option.name), value, option.choices)) return mistake;
+    if (auto mistake = CheckChoice("--" + std::string(option.name), value, option.choices))
+      return mistake;
   }
   return std::nullopt;
 }
@@ -87,7 +92,9 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
     value = option.fallback;
     std::string names = "--" + std::string(option.name);
     if (option.short_name != '\0') names += std::string(",-") + option.short_name;
-    app.add_option(names, value)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)->expected(1);
+    app.add_option(names, value)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->expected(1);
   }
   try {
     std::ranges::reverse(words);  // CLI11 takes words from the back

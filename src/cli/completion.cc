@@ -49,13 +49,15 @@ std::string BashScript() {
     for (const OptionSpec& option : command.options) {
       const std::vector<std::string_view> choices = ValuesOf(option);
       if (choices.empty()) continue;
-      values += "    \"" + name + " --" + std::string(option.name) + "\") words=\"" + Join(choices) + "\" ;;\n";
+      values += "    \"" + name + " --" + std::string(option.name) + "\") words=\"" +
+                Join(choices) + "\" ;;\n";
     }
   }
   return "# Completion of stowplan for bash. To use it now:\n"
          "#   source <(stowplan completion bash)\n"
          "_stowplan() {\n"
-         "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"\" words=\"\" i\n"
+         "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+         "command=\"\" words=\"\" i\n"
          "  # bash splits words at \"=\".\n"
          "  if [[ $cur == \"=\" ]]; then\n"
          "    cur=\"\"\n"
@@ -67,22 +69,27 @@ std::string BashScript() {
          "    if [[ ${COMP_WORDS[i]} != -* ]]; then command=\"${COMP_WORDS[i]}\"; break; fi\n"
          "  done\n"
          "  if [[ -z $command ]]; then\n"
-         "    COMPREPLY=($(compgen -W \"" + names + "\" -- \"$cur\"))\n"
+         "    COMPREPLY=($(compgen -W \"" +
+         names +
+         "\" -- \"$cur\"))\n"
          "    return\n"
          "  fi\n"
-         "  case \"$command $prev\" in\n" + values +
+         "  case \"$command $prev\" in\n" +
+         values +
          "  esac\n"
          "  if [[ -n $words ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
          "    return\n"
          "  fi\n"
          "  if [[ $cur == -* ]]; then\n"
-         "    case \"$command\" in\n" + options +
+         "    case \"$command\" in\n" +
+         options +
          "    esac\n"
          "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
          "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace\n"
          "  else\n"
-         "    case \"$command\" in\n" + words +
+         "    case \"$command\" in\n" +
+         words +
          "    esac\n"
          "    # Without words of its own, a command takes files: the default.\n"
          "    [[ -n $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
@@ -105,9 +112,10 @@ std::string ZshEscaped(std::string_view text) {
 
 std::string ZshOption(const OptionSpec& option) {
   const std::vector<std::string_view> choices = ValuesOf(option);
-  std::string action = choices.empty() ? (option.value == "FILE" ? "_files" : "") : "(" + Join(choices) + ")";
-  std::string spec = "--" + std::string(option.name) + "=[" + ZshEscaped(option.help) + "]:" +
-                     ZshEscaped(option.value) + ":" + action;
+  std::string action =
+      choices.empty() ? (option.value == "FILE" ? "_files" : "") : "(" + Join(choices) + ")";
+  std::string spec = "--" + std::string(option.name) + "=[" + ZshEscaped(option.help) +
+                     "]:" + ZshEscaped(option.value) + ":" + action;
   return "'" + spec + "'";
 }
 
@@ -118,16 +126,20 @@ std::string ZshScript() {
     commands += "    '" + std::string(command.name) + ":" + ZshEscaped(command.summary) + "'\n";
     cases += "    " + std::string(command.name) + ")\n      _arguments '--help[show the help]'";
     for (const OptionSpec& option : command.options) cases += " \\\n        " + ZshOption(option);
-    const std::string what = command.positional_choices.empty() ? "_files" : "(" + Join(command.positional_choices) + ")";
-    cases += std::string(" \\\n        '") + (command.count == Positionals::kAny ? "*" : "1") + ":" +
-             std::string(command.positional) + ":" + what + "' ;;\n";
+    const std::string what = command.positional_choices.empty()
+                                 ? "_files"
+                                 : "(" + Join(command.positional_choices) + ")";
+    cases += std::string(" \\\n        '") + (command.count == Positionals::kAny ? "*" : "1") +
+             ":" + std::string(command.positional) + ":" + what + "' ;;\n";
   }
   return "#compdef stowplan\n"
-         "# Completion of stowplan for zsh. Put it into a folder of $fpath under the name _stowplan, or now:\n"
+         "# Completion of stowplan for zsh. Put it into a folder of $fpath under the name "
+         "_stowplan, or now:\n"
          "#   source <(stowplan completion zsh)\n"
          "_stowplan() {\n"
          "  local -a commands\n"
-         "  commands=(\n" + commands +
+         "  commands=(\n" +
+         commands +
          "  )\n"
          "  if (( CURRENT == 2 )); then\n"
          "    _describe 'command' commands\n"
@@ -137,10 +149,12 @@ std::string ZshScript() {
          "  local command=$words[2]\n"
          "  shift words\n"
          "  (( CURRENT-- ))\n"
-         "  case $command in\n" + cases +
+         "  case $command in\n" +
+         cases +
          "  esac\n"
          "}\n"
-         "if [[ ${funcstack[1]-} == _stowplan ]]; then _stowplan \"$@\"; else compdef _stowplan stowplan; fi\n";
+         "if [[ ${funcstack[1]-} == _stowplan ]]; then _stowplan \"$@\"; else compdef _stowplan "
+         "stowplan; fi\n";
 }
 
 int Run(const Arguments& arguments, Console& console) {
@@ -153,10 +167,11 @@ CommandSpec CompletionCommand() {
   return {
       .name = "completion",
       .summary = "print a completion script for a shell",
-      .details = "Prints a script that lets bash or zsh complete commands, options and their values.\n",
-      .examples = "  source <(stowplan completion bash)\n"
-                  "  stowplan completion bash > ~/.local/share/bash-completion/completions/stowplan\n"
-                  "  stowplan completion zsh > ~/.zfunc/_stowplan\n",
+      .details = "Prints a script that lets a shell complete commands, options and their values.\n",
+      .examples =
+          "  source <(stowplan completion bash)\n"
+          "  stowplan completion bash > /etc/bash_completion.d/stowplan\n"
+          "  stowplan completion zsh > ~/.zfunc/_stowplan\n",
       .positional = "SHELL",
       .positional_choices = {"bash", "zsh"},
       .run = Run,

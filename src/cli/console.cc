@@ -2,7 +2,6 @@
 #include "cli/console.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include <sys/stat.h>
 
 #include "cli/command.h"
 
@@ -34,12 +35,13 @@ bool WantsColor(int file) {
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");
   const bool is_refused = no_color != nullptr && *no_color != '\0';
-  return isatty(file) != 0 && !is_refused && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return isatty(file) != 0 && !is_refused && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
 }
 
 // The mode that a new file at `path` gets: that of the one it replaces, else what the umask leaves.
 mode_t ModeFor(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (stat(path.c_str(), &status) == 0) return status.st_mode & 07777U;
   const mode_t mask = umask(0);
   umask(mask);
@@ -99,8 +101,8 @@ bool Output::Close(std::string& error) {
 }
 
 Console::Console() : has_color_(WantsColor(STDERR_FILENO)) {
-  // Writing to a pipe that nobody reads shall be an answer of write(), not the end of the program: it may still have
-  // a temporary file to remove.
+  // Writing to a pipe that nobody reads shall be an answer of write(), not the end of the program:
+  // it may still have a temporary file to remove.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -122,8 +124,9 @@ void Console::ShowError(std::string_view message, std::string_view hint) {
 void Console::Note(std::string_view text) { WriteAll(STDERR_FILENO, text); }
 
 std::unique_ptr<Output> Console::Open(const std::string& path) {
-  if (path.empty() || path == "-") return std::unique_ptr<Output>(new Output(STDOUT_FILENO, "", ""));
-  struct stat status {};
+  if (path.empty() || path == "-")
+    return std::unique_ptr<Output>(new Output(STDOUT_FILENO, "", ""));
+  struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   const auto fail = [&](const char* doing) {
     Show(Fail(path, std::string(doing) + ": " + std::strerror(errno)).error());

@@ -12,8 +12,8 @@ namespace stowplan::cli {
 
 // Where a command's result goes: standard output or a file.
 //
-// A file appears under its name only when it is complete: it is written beside it and renamed by Close. Nothing is left
-// behind when that does not happen.
+// A file appears under its name only when it is complete: it is written beside it and renamed by
+// Close. Nothing is left behind when that does not happen.
 class Output {
  public:
   Output(const Output&) = delete;
@@ -22,8 +22,8 @@ class Output {
 
   // Buffered. False when nothing more can be written; Close says why.
   bool Write(std::string_view text);
-  // Writes what is left. False when not everything could be written; `error` is then the reason, or empty when the
-  // reader of a pipe has gone, which is no error.
+  // Writes what is left. False when not everything could be written; `error` is then the reason, or
+  // empty when the reader of a pipe has gone, which is no error.
   [[nodiscard]] bool Close(std::string& error);
 
  private:

@@ -13,7 +13,8 @@ std::string Pad(std::string text, size_t width) {
   return text;
 }
 
-// Appends words behind what stands in `out`, whose last line is `column` wide; further lines begin at that column.
+// Appends words behind what stands in `out`, whose last line is `column` wide; further lines begin
+// at that column.
 void AppendWrapped(std::string_view words, size_t column, std::string& out) {
   size_t width = column;
   bool is_first = true;
@@ -59,9 +60,15 @@ std::string UsageLine(const CommandSpec& command) {
   std::string line = "stowplan " + std::string(command.name);
   if (!command.options.empty()) line += " [OPTIONS]";
   switch (command.count) {
-    case Positionals::kAtMostOne: line += " [" + std::string(command.positional) + "]"; break;
-    case Positionals::kOne: line += " " + std::string(command.positional); break;
-    case Positionals::kAny: line += " " + std::string(command.positional) + "..."; break;
+    case Positionals::kAtMostOne:
+      line += " [" + std::string(command.positional) + "]";
+      break;
+    case Positionals::kOne:
+      line += " " + std::string(command.positional);
+      break;
+    case Positionals::kAny:
+      line += " " + std::string(command.positional) + "...";
+      break;
   }
   return line;
 }
@@ -74,8 +81,8 @@ std::string HelpText(std::span<const CommandSpec> commands) {
       "\n"
       "Usage: stowplan COMMAND [OPTIONS] FILE\n"
       "\n"
-      "FILE is an HLO module as text, or a serialized HloProto; packed with gzip or\n"
-      "zstd if you like; - is standard input. Which of these it is, is found by content.\n"
+      "FILE is an HLO module as text, or a serialized HloProto; it may be packed with\n"
+      "gzip or zstd; - is standard input. What it is, is found by content, not by name.\n"
       "\n"
       "Commands:\n";
   for (const CommandSpec& command : commands) {

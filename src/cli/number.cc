@@ -6,7 +6,8 @@
 
 namespace stowplan::cli {
 
-std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments, Console& console) {
+std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments,
+                                Console& console) {
   const std::string& text = arguments.option(option);
   size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

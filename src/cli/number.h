@@ -11,6 +11,7 @@
 namespace stowplan::cli {
 
 // The option's value as a number; nothing, and a message, when it is none.
-std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments, Console& console);
+std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments,
+                                Console& console);
 
 }  // namespace stowplan::cli

@@ -74,7 +74,9 @@ int Run(const Arguments& arguments, Console& console) {
     console.ShowError("print needs a FILE", "`stowplan print --help` shows its options");
     return kBadUse;
   }
-  return Print({.file = arguments.positionals[0], .dialect = dialect, .output = arguments.option("output")}, console);
+  return Print(
+      {.file = arguments.positionals[0], .dialect = dialect, .output = arguments.option("output")},
+      console);
 }
 
 }  // namespace
@@ -83,18 +85,25 @@ CommandSpec PrintCommand() {
   return {
       .name = "print",
       .summary = "print a module as HLO text",
-      .details = "Reads a module and prints it as HLO text. A text is printed in the dialect it is\n"
-                 "written in, byte for byte as XLA wrote it; a proto as XLA's newest long form.\n",
-      .examples = "  stowplan print module.hlo.pb                        a proto as text\n"
-                  "  stowplan print --dialect=jaxlib-0.4.35 module.txt   as an older XLA writes it\n"
-                  "  stowplan print --dialect=list                       the dialects there are\n"
-                  "  stowplan print -o clean.txt by_hand.hlo             tidy up what was written by hand\n",
+      .details =
+          "Reads a module and prints it as HLO text. A text is printed in the dialect it is\n"
+          "written in, byte for byte as XLA wrote it; a proto as XLA's newest long form.\n",
+      .examples =
+          "  stowplan print module.hlo.pb                       a proto as text\n"
+          "  stowplan print --dialect=jaxlib-0.4.35 module.txt  as an older XLA writes it\n"
+          "  stowplan print --dialect=list                      which dialects there are\n"
+          "  stowplan print -o tidy.txt by_hand.hlo             in its canonical form\n",
       .positional = "FILE",
       .count = Positionals::kAtMostOne,
       .options =
           {
-              {.name = "dialect", .value = "NAME", .help = "write as this release of XLA does; `list` shows them"},
-              {.name = "output", .short_name = 'o', .value = "FILE", .help = "write there, not to standard output"},
+              {.name = "dialect",
+               .value = "NAME",
+               .help = "write as this release of XLA does; `list` shows them"},
+              {.name = "output",
+               .short_name = 'o',
+               .value = "FILE",
+               .help = "write there, not to standard output"},
           },
       .run = Run,
   };

@@ -54,11 +54,13 @@ class Grid {
 // Names come from the input and may hold anything.
 std::string Printable(std::string_view text) {
   std::string out(text);
-  std::ranges::replace_if(out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return out;
 }
 
-std::string ToText(const hlo::Module& module, const Stats& stats, const StatsCommandOptions& options) {
+std::string ToText(const hlo::Module& module, const Stats& stats,
+                   const StatsCommandOptions& options) {
   std::string out = "module " + Printable(module.view(module.header.name)) + ", entry " +
                     Printable(module.name(module.entry)) +
                     (module.header.is_scheduled ? ", scheduled\n\n" : ", not scheduled\n\n");
@@ -66,15 +68,19 @@ std::string ToText(const hlo::Module& module, const Stats& stats, const StatsCom
   overview.Add({"computations", std::to_string(stats.computations),
                 "of which " + std::to_string(stats.fused_computations) + " are fused"});
   overview.Add({"instructions", std::to_string(stats.instructions), ""});
-  overview.Add({"parameters", std::to_string(stats.parameters), HumanAndExactBytes(stats.parameter_bytes)});
+  overview.Add(
+      {"parameters", std::to_string(stats.parameters), HumanAndExactBytes(stats.parameter_bytes)});
   overview.Add({"result", "", HumanAndExactBytes(stats.result_bytes)});
   overview.Add({"outputs in parameters' memory", std::to_string(stats.aliased_outputs), ""});
   overview.Append(out);
 
-  out += "\nbytes by element type, all arrays together, on " + std::string(options.target.name) + "\n";
+  out +=
+      "\nbytes by element type, all arrays together, on " + std::string(options.target.name) + "\n";
   Grid types({Grid::kLeft, Grid::kRight, Grid::kRight});
   for (const Stats::TypeBytes& row : stats.types) {
-    types.Add({std::string(hlo::Name(row.type)), std::to_string(row.arrays) + (row.arrays == 1 ? " array " : " arrays"), HumanAndExactBytes(row.bytes)});
+    types.Add({std::string(hlo::Name(row.type)),
+               std::to_string(row.arrays) + (row.arrays == 1 ? " array " : " arrays"),
+               HumanAndExactBytes(row.bytes)});
   }
   types.Add({"total", "", HumanAndExactBytes(stats.total_bytes)});
   types.Append(out);
@@ -85,19 +91,22 @@ std::string ToText(const hlo::Module& module, const Stats& stats, const StatsCom
   out += "\nlargest shapes\n";
   Grid shapes({Grid::kRight, Grid::kRight, Grid::kLeft, Grid::kLeft});
   for (const Stats::ShapeBytes& row : stats.largest) {
-    shapes.Add({HumanAndExactBytes(row.bytes), std::to_string(row.arrays) + " x", ToString(module.shapes, row.shape),
+    shapes.Add({HumanAndExactBytes(row.bytes), std::to_string(row.arrays) + " x",
+                ToString(module.shapes, row.shape),
                 row.first.is_none() ? "" : "first in " + Printable(module.name(row.first))});
   }
   shapes.Append(out);
 
   out += "\ninstructions by opcode\n";
   Grid opcodes({Grid::kRight, Grid::kLeft});
-  for (const Stats::OpcodeCount& row : stats.opcodes) opcodes.Add({std::to_string(row.count), Printable(row.opcode)});
+  for (const Stats::OpcodeCount& row : stats.opcodes)
+    opcodes.Add({std::to_string(row.count), Printable(row.opcode)});
   opcodes.Append(out);
   return out;
 }
 
-std::string ToJson(const hlo::Module& module, const Stats& stats, const StatsCommandOptions& options) {
+std::string ToJson(const hlo::Module& module, const Stats& stats,
+                   const StatsCommandOptions& options) {
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
@@ -152,12 +161,14 @@ int ShowStats(const StatsCommandOptions& options, Console& console) {
     return kBadUse;
   }
   console.Show(module->warnings);
-  const Result<Stats> stats = ComputeStats(*module, {.target = options.target, .largest = options.top});
+  const Result<Stats> stats =
+      ComputeStats(*module, {.target = options.target, .largest = options.top});
   if (!stats) {
     console.Show(stats.error());
     return kBadUse;
   }
-  return console.Print(options.is_json ? ToJson(*module, *stats, options) : ToText(*module, *stats, options), kFine);
+  return console.Print(
+      options.is_json ? ToJson(*module, *stats, options) : ToText(*module, *stats, options), kFine);
 }
 
 int Run(const Arguments& arguments, Console& console) {
@@ -182,18 +193,26 @@ CommandSpec StatsCommand() {
   return {
       .name = "stats",
       .summary = "count instructions and bytes",
-      .details = "Counts computations, instructions by opcode, parameters, and the bytes of all\n"
-                 "arrays that instructions make, by element type, as if none shared memory with\n"
-                 "another. Sizes are those that the target's compiler assigns, with its padding.\n",
-      .examples = "  stowplan stats module.txt\n"
-                  "  stowplan stats --target=tpu-v5e module.hlo.pb\n"
-                  "  stowplan stats --format=json module.txt | jq .total_bytes\n",
+      .details =
+          "Counts computations, instructions by opcode, parameters, and the bytes of all\n"
+          "arrays that instructions make, by element type, as if none shared memory with\n"
+          "another. Sizes are those that the target's compiler assigns, with its padding.\n",
+      .examples =
+          "  stowplan stats module.txt\n"
+          "  stowplan stats --target=tpu-v5e module.hlo.pb\n"
+          "  stowplan stats --format=json module.txt | jq .total_bytes\n",
       .positional = "FILE",
       .options =
           {
-              {.name = "target", .value = "NAME", .help = "count bytes for", .fallback = "cpu",
+              {.name = "target",
+               .value = "NAME",
+               .help = "count bytes for",
+               .fallback = "cpu",
                .choices = TargetNames()},
-              {.name = "format", .value = "KIND", .help = "how to print", .fallback = "text",
+              {.name = "format",
+               .value = "KIND",
+               .help = "how to print",
+               .fallback = "text",
                .choices = {"text", "json"}},
               {.name = "top", .value = "N", .help = "list the N largest shapes", .fallback = "10"},
           },

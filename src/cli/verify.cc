@@ -58,7 +58,8 @@ int Verify(const VerifyOptions& options, Console& console) {
 int Run(const Arguments& arguments, Console& console) {
   const auto limit = ReadCount("limit", arguments, console);
   if (!limit) return kBadUse;
-  return Verify({.files = arguments.positionals, .limit = *limit == 0 ? SIZE_MAX : *limit}, console);
+  return Verify({.files = arguments.positionals, .limit = *limit == 0 ? SIZE_MAX : *limit},
+                console);
 }
 
 }  // namespace
@@ -67,13 +68,15 @@ CommandSpec VerifyCommand() {
   return {
       .name = "verify",
       .summary = "check that modules are well-formed",
-      .details = "Checks names, order and schedules, parameters, shapes across tuples, loops,\n"
-                 "branches, calls and fusions, aliases, and the header. Complaints go to standard\n"
-                 "error, a line for each file to standard output. The exit code is 1 when there\n"
-                 "are complaints.\n",
-      .examples = "  stowplan verify module.txt\n"
-                  "  stowplan verify dumps/*.hlo.pb 2>complaints.txt\n"
-                  "  stowplan verify --limit=0 module.txt     all complaints, not the first 20\n",
+      .details =
+          "Checks names, order and schedules, parameters, shapes across tuples, loops,\n"
+          "branches, calls and fusions, aliases, and the header. Complaints go to standard\n"
+          "error, a line for each file to standard output. The exit code is 1 when there\n"
+          "are complaints.\n",
+      .examples =
+          "  stowplan verify module.txt\n"
+          "  stowplan verify dumps/*.hlo.pb 2>complaints.txt\n"
+          "  stowplan verify --limit=0 module.txt     all complaints, not the first 20\n",
       .positional = "FILE",
       .count = Positionals::kAny,
       .options = {{.name = "limit",

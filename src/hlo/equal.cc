@@ -11,11 +11,13 @@
 namespace stowplan::hlo {
 namespace {
 
-// Compares computations pair by pair. Those that a text leaves out (the wrapper of an async operation in its short
-// form) have no name to be found by; they become a pair when the instructions that call them are compared.
+// Compares computations pair by pair. Those that a text leaves out (the wrapper of an async
+// operation in its short form) have no name to be found by; they become a pair when the
+// instructions that call them are compared.
 class ComputationMatcher {
  public:
-  explicit ComputationMatcher(Comparison& comparison) : c_(comparison), is_taken_(c_.b.computations.size()) {}
+  explicit ComputationMatcher(Comparison& comparison)
+      : c_(comparison), is_taken_(c_.b.computations.size()) {}
 
   void Run() {
     MatchByName();
@@ -36,7 +38,8 @@ class ComputationMatcher {
   void MatchByName() {
     std::unordered_map<std::string_view, CompId> by_name;
     for (size_t i = 0; i < c_.b.computations.size(); ++i) {
-      if (!c_.b.computations[CompId(i)].is_implicit) by_name.emplace(c_.b.name(CompId(i)), CompId(i));
+      if (!c_.b.computations[CompId(i)].is_implicit)
+        by_name.emplace(c_.b.name(CompId(i)), CompId(i));
     }
     for (size_t i = 0; i < c_.a.computations.size(); ++i) {
       if (c_.a.computations[CompId(i)].is_implicit) continue;
@@ -44,12 +47,13 @@ class ComputationMatcher {
       if (found != by_name.end() && !is_taken_[found->second.index]) Pair(CompId(i), found->second);
     }
     if (!c_.comp_twin.empty() && c_.comp_twin[c_.a.entry.index] != c_.b.entry) {
-      c_.Report("the entry computations differ: `" + std::string(c_.a.name(c_.a.entry)) + "` and `" +
-                std::string(c_.b.name(c_.b.entry)) + "`");
+      c_.Report("the entry computations differ: `" + std::string(c_.a.name(c_.a.entry)) +
+                "` and `" + std::string(c_.b.name(c_.b.entry)) + "`");
     }
   }
 
-  // Whether the instruction may be missing in the other module: the get-tuple-element behind `%x#1`.
+  // Whether the instruction may be missing in the other module: the get-tuple-element behind
+  // `%x#1`.
   bool MayBeHidden(const Module& m, InstrId id) const {
     return c_.options.look_through_tuples && m.instructions[id].opcode == Opcode::kGetTupleElement;
   }
@@ -61,18 +65,25 @@ class ComputationMatcher {
       // Made by a reader: parameters and one operation.
       const std::span<const InstrId> from = c_.a.parameters_of(x);
       const std::span<const InstrId> to = c_.b.parameters_of(y);
-      for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) c_.instr_twin[from[i].index] = to[i];
+      for (size_t i = 0; i < std::min(from.size(), to.size()); ++i)
+        c_.instr_twin[from[i].index] = to[i];
       c_.instr_twin[p.root.index] = q.root;
-      if (p.count != q.count) c_.Report("the wrapped computations of `" + std::string(c_.a.name(x)) + "` differ");
+      if (p.count != q.count)
+        c_.Report("the wrapped computations of `" + std::string(c_.a.name(x)) + "` differ");
       return;
     }
     std::unordered_map<std::string_view, InstrId> by_name;
     by_name.reserve(q.count);
-    for (uint32_t i = q.first.index; i < q.first.index + q.count; ++i) by_name.emplace(c_.b.name(InstrId(i)), InstrId(i));
+    for (uint32_t i = q.first.index; i < q.first.index + q.count; ++i)
+      by_name.emplace(c_.b.name(InstrId(i)), InstrId(i));
     uint32_t matched = 0;
     for (uint32_t i = p.first.index; i < p.first.index + p.count; ++i) {
-      const auto found = c_.a.instructions[InstrId(i)].is_implicit ? by_name.end() : by_name.find(c_.a.name(InstrId(i)));
-      if (found != by_name.end()) {
+      const auto found = by_name.find(c_.a.name(InstrId(i)));
+      // A name that a reader made up is no match for one that is written.
+      const bool is_match =
+          found != by_name.end() &&
+          c_.a.instructions[InstrId(i)].is_implicit == c_.b.instructions[found->second].is_implicit;
+      if (is_match) {
         c_.instr_twin[i] = found->second;
         by_name.erase(found);
         ++matched;
@@ -98,8 +109,10 @@ class ComputationMatcher {
     }
     const std::string name = "computation `" + std::string(c_.a.name(x)) + "`: ";
     if (!c_.Same(p.root, q.root)) c_.Report(name + "roots differ");
-    if (!c_.Same(p.execution_thread, q.execution_thread)) c_.Report(name + "execution threads differ");
-    if (!p.is_implicit && !q.is_implicit && p.is_scheduled() && q.is_scheduled()) CompareSchedules(x, y, name);
+    if (!c_.Same(p.execution_thread, q.execution_thread))
+      c_.Report(name + "execution threads differ");
+    if (!p.is_implicit && !q.is_implicit && p.is_scheduled() && q.is_scheduled())
+      CompareSchedules(x, y, name);
   }
 
   std::vector<InstrId> ScheduleOf(const Module& m, CompId id) const {
@@ -130,10 +143,12 @@ class ComputationMatcher {
     const ShapeId s = c_.a.instructions[x].shape;
     const ShapeId t = c_.b.instructions[y].shape;
     if (!c_.Same(s, t)) {
-      c_.ReportAt(x, "shapes differ: " + ToString(c_.a.shapes, s) + " and " + ToString(c_.b.shapes, t));
+      c_.ReportAt(
+          x, "shapes differ: " + ToString(c_.a.shapes, s) + " and " + ToString(c_.b.shapes, t));
     }
     const auto same = [&](InstrId i, InstrId j) { return c_.Same(i, j); };
-    if (!std::ranges::equal(c_.a.operands_of(x), c_.b.operands_of(y), same)) c_.ReportAt(x, "operands differ");
+    if (!std::ranges::equal(c_.a.operands_of(x), c_.b.operands_of(y), same))
+      c_.ReportAt(x, "operands differ");
     CompareCalls(x, y);
     CompareAttributes(c_, x, y);
     CompareMetadata(c_, x, y);
@@ -147,14 +162,18 @@ class ComputationMatcher {
     const bool is_async_end = opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone;
     if (is_async_end && (from.empty() || to.empty())) return;
     if (from.size() != to.size()) {
-      c_.ReportAt(x, "it calls " + std::to_string(from.size()) + " and " + std::to_string(to.size()) + " computations");
+      c_.ReportAt(x, "it calls " + std::to_string(from.size()) + " and " +
+                         std::to_string(to.size()) + " computations");
       return;
     }
     for (size_t i = 0; i < from.size(); ++i) {
-      const bool has_name = !c_.a.computations[from[i]].is_implicit && !c_.b.computations[to[i]].is_implicit;
-      if (!has_name && c_.comp_twin[from[i].index].is_none() && !is_taken_[to[i].index]) Pair(from[i], to[i]);
+      const bool has_name =
+          !c_.a.computations[from[i]].is_implicit && !c_.b.computations[to[i]].is_implicit;
+      if (!has_name && c_.comp_twin[from[i].index].is_none() && !is_taken_[to[i].index])
+        Pair(from[i], to[i]);
       if (c_.comp_twin[from[i].index] != to[i]) {
-        c_.ReportAt(x, "it calls `" + std::string(c_.a.name(from[i])) + "` and `" + std::string(c_.b.name(to[i])) + "`");
+        c_.ReportAt(x, "it calls `" + std::string(c_.a.name(from[i])) + "` and `" +
+                           std::string(c_.b.name(to[i])) + "`");
       }
     }
   }
@@ -166,7 +185,9 @@ class ComputationMatcher {
       }
     }
     for (size_t i = 0; i < is_taken_.size(); ++i) {
-      if (!is_taken_[i]) c_.Report("computation `" + std::string(c_.b.name(CompId(i))) + "`: only the second has it");
+      if (!is_taken_[i])
+        c_.Report("computation `" + std::string(c_.b.name(CompId(i))) +
+                  "`: only the second has it");
     }
   }
 
@@ -183,7 +204,6 @@ EqualOptions ComparableFacts(const Module& a, const Module& b) {
   options.settings = a.format == b.format;
   for (const Module* m : {&a, &b}) {
     if (m->format != Format::kText) continue;
-    options.control_predecessors = options.control_predecessors && m->dialect.long_form;
     options.entry_layout = options.entry_layout && m->header.entry_layout.has_value();
     options.stack_frames = options.stack_frames && m->dialect.stack_frames;
     options.metadata_ends = options.metadata_ends && m->dialect.metadata_ends;
@@ -192,7 +212,8 @@ EqualOptions ComparableFacts(const Module& a, const Module& b) {
   return options;
 }
 
-std::vector<std::string> Differences(const Module& a, const Module& b, const EqualOptions& options) {
+std::vector<std::string> Differences(const Module& a, const Module& b,
+                                     const EqualOptions& options) {
   Comparison comparison(a, b, options);
   CompareHeaders(comparison);
   if (options.stack_frames) CompareStackFrames(comparison);

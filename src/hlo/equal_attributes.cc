@@ -10,7 +10,8 @@ namespace stowplan::hlo {
 namespace {
 
 template <class T, class Same>
-bool SameRows(const std::vector<T>& x, Range x_rows, const std::vector<T>& y, Range y_rows, Same same) {
+bool SameRows(const std::vector<T>& x, Range x_rows, const std::vector<T>& y, Range y_rows,
+              Same same) {
   return std::ranges::equal(Module::Rows(x, x_rows), Module::Rows(y, y_rows), same);
 }
 
@@ -25,15 +26,18 @@ bool SameValue(const Comparison& c, const Attribute& x, const Attribute& y) {
   const auto same_text = [&](Text p, Text q) { return c.Same(p, q); };
   switch (KindOf(x.key)) {
     case ValueKind::kInt:
-    case ValueKind::kBool: return x.number() == y.number();
+    case ValueKind::kBool:
+      return x.number() == y.number();
     case ValueKind::kInts:
     case ValueKind::kBools:
     case ValueKind::kIntLists:
     case ValueKind::kWindow:
     case ValueKind::kSlices:
     case ValueKind::kPadding:
-    case ValueKind::kAliasing: return SameRows(c.a.ints, x.rows(), c.b.ints, y.rows(), std::equal_to<>());
-    case ValueKind::kWords: return SameRows(c.a.texts, x.rows(), c.b.texts, y.rows(), same_text);
+    case ValueKind::kAliasing:
+      return SameRows(c.a.ints, x.rows(), c.b.ints, y.rows(), std::equal_to<>());
+    case ValueKind::kWords:
+      return SameRows(c.a.texts, x.rows(), c.b.texts, y.rows(), same_text);
     case ValueKind::kFrontendAttributes: {
       // Values that are JSON may have their keys in another order, too.
       const auto same_json = [&](Text p, Text q) { return SameJson(c.a.view(p), c.b.view(q)); };
@@ -41,20 +45,24 @@ bool SameValue(const Comparison& c, const Attribute& x, const Attribute& y) {
     }
     // Called computations are compared by what the instruction calls.
     case ValueKind::kComputation:
-    case ValueKind::kComputations: return true;
+    case ValueKind::kComputations:
+      return true;
     case ValueKind::kInstructions: {
       const auto same = [&](InstrId p, InstrId q) { return c.Same(p, q); };
       return SameRows(c.a.instruction_pool, x.rows(), c.b.instruction_pool, y.rows(), same);
     }
     case ValueKind::kShape:
-      return c.Same(ShapeId(static_cast<size_t>(x.number())), ShapeId(static_cast<size_t>(y.number())));
+      return c.Same(ShapeId(static_cast<size_t>(x.number())),
+                    ShapeId(static_cast<size_t>(y.number())));
     case ValueKind::kShapes: {
       const auto same = [&](ShapeId p, ShapeId q) { return c.Same(p, q); };
       return SameRows(c.a.shape_pool, x.rows(), c.b.shape_pool, y.rows(), same);
     }
-    case ValueKind::kConfig: return SameJson(c.a.view(x.text()), c.b.view(y.text()));
+    case ValueKind::kConfig:
+      return SameJson(c.a.view(x.text()), c.b.view(y.text()));
     case ValueKind::kLiteral:
-    case ValueKind::kLiteralAttribute: return SameLiteral(c.a.view(x.text()), c.b.view(y.text()));
+    case ValueKind::kLiteralAttribute:
+      return SameLiteral(c.a.view(x.text()), c.b.view(y.text()));
     case ValueKind::kWord:
     case ValueKind::kString:
     case ValueKind::kDeviceGroups:
@@ -62,7 +70,8 @@ bool SameValue(const Comparison& c, const Attribute& x, const Attribute& y) {
     case ValueKind::kDomain:
     case ValueKind::kOrigin:
     case ValueKind::kTree:
-    case ValueKind::kVerbatim: return c.Same(x.text(), y.text());
+    case ValueKind::kVerbatim:
+      return c.Same(x.text(), y.text());
   }
   return false;
 }
@@ -73,7 +82,8 @@ std::string Describe(const Module& m, const Attribute& attribute) {
   std::string out;
   switch (KindOf(attribute.key)) {
     case ValueKind::kInt:
-    case ValueKind::kBool: return std::to_string(attribute.number());
+    case ValueKind::kBool:
+      return std::to_string(attribute.number());
     case ValueKind::kInts:
     case ValueKind::kBools:
     case ValueKind::kIntLists:
@@ -81,7 +91,8 @@ std::string Describe(const Module& m, const Attribute& attribute) {
     case ValueKind::kSlices:
     case ValueKind::kPadding:
     case ValueKind::kAliasing:
-      for (const int64_t n : Module::Rows(m.ints, attribute.rows())) out += (out.empty() ? "" : ",") + std::to_string(n);
+      for (const int64_t n : Module::Rows(m.ints, attribute.rows()))
+        out += (out.empty() ? "" : ",") + std::to_string(n);
       break;
     case ValueKind::kWords:
     case ValueKind::kFrontendAttributes:
@@ -94,34 +105,38 @@ std::string Describe(const Module& m, const Attribute& attribute) {
         out += (out.empty() ? "" : ",") + std::string(m.name(id));
       }
       break;
-    case ValueKind::kShape: out = ToString(m.shapes, ShapeId(static_cast<size_t>(attribute.number()))); break;
+    case ValueKind::kShape:
+      out = ToString(m.shapes, ShapeId(static_cast<size_t>(attribute.number())));
+      break;
     case ValueKind::kShapes:
       for (const ShapeId id : Module::Rows(m.shape_pool, attribute.rows())) {
         out += (out.empty() ? "" : ", ") + ToString(m.shapes, id);
       }
       break;
     case ValueKind::kComputation:
-    case ValueKind::kComputations: return "...";
-    default: out = std::string(m.view(attribute.text())); break;
+    case ValueKind::kComputations:
+      return "...";
+    default:
+      out = std::string(m.view(attribute.text()));
+      break;
   }
   if (out.size() > kShown) out = out.substr(0, kShown) + "...";
   return out;
 }
 
-// Whether the attribute takes part: old texts repeat at the end of an async operation what its beginning says, and
-// the short text form has no control predecessors.
-bool IsCompared(const Comparison& c, Opcode opcode, AttributeKey key) {
-  if (key == AttributeKey::kControlPredecessors) return c.options.control_predecessors;
+// Whether the attribute takes part: old texts repeat at the end of an async operation what its
+// beginning says.
+bool IsCompared(Opcode opcode, AttributeKey key) {
   if (opcode != Opcode::kAsyncUpdate && opcode != Opcode::kAsyncDone) return true;
   return key != AttributeKey::kCalls && key != AttributeKey::kAsyncExecutionThread &&
          key != AttributeKey::kAsyncGroupId;
 }
 
 // The next attribute from `i` on that takes part.
-const Attribute* Next(const Comparison& c, const Module& m, InstrId id, size_t& i) {
+const Attribute* Next(const Module& m, InstrId id, size_t& i) {
   const std::span<const Attribute> attributes = m.attributes_of(id);
   for (; i < attributes.size(); ++i) {
-    if (IsCompared(c, m.instructions[id].opcode, attributes[i].key)) return &attributes[i];
+    if (IsCompared(m.instructions[id].opcode, attributes[i].key)) return &attributes[i];
   }
   return nullptr;
 }
@@ -139,12 +154,13 @@ void CompareAttributes(Comparison& c, InstrId x, InstrId y) {
   size_t i = 0;
   size_t j = 0;
   for (;;) {
-    const Attribute* const p = Next(c, c.a, x, i);
-    const Attribute* const q = Next(c, c.b, y, j);
+    const Attribute* const p = Next(c.a, x, i);
+    const Attribute* const q = Next(c.b, y, j);
     if (p == nullptr && q == nullptr) return;
     if (p != nullptr && q != nullptr && p->key == q->key) {
       if (!SameValue(c, *p, *q)) {
-        c.ReportAt(x, KeyText(c.a, *p) + " differs: " + Describe(c.a, *p) + " and " + Describe(c.b, *q));
+        c.ReportAt(
+            x, KeyText(c.a, *p) + " differs: " + Describe(c.a, *p) + " and " + Describe(c.b, *q));
       }
       ++i;
       ++j;
@@ -170,11 +186,14 @@ void CompareMetadata(Comparison& c, InstrId x, InstrId y) {
   const Metadata& n = q == nullptr ? kNone : *q;
   const auto texts = [&](const char* what, Text s, Text t) {
     if (!c.Same(s, t)) {
-      c.ReportAt(x, std::string(what) + " differs: " + std::string(c.a.view(s)) + " and " + std::string(c.b.view(t)));
+      c.ReportAt(x, std::string(what) + " differs: " + std::string(c.a.view(s)) + " and " +
+                        std::string(c.b.view(t)));
     }
   };
   const auto numbers = [&](const char* what, int32_t s, int32_t t) {
-    if (s != t) c.ReportAt(x, std::string(what) + " differs: " + std::to_string(s) + " and " + std::to_string(t));
+    if (s != t)
+      c.ReportAt(
+          x, std::string(what) + " differs: " + std::to_string(s) + " and " + std::to_string(t));
   };
   texts("op_type", m.op_type, n.op_type);
   texts("op_name", m.op_name, n.op_name);

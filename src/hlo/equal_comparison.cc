@@ -7,7 +7,8 @@
 namespace stowplan::hlo {
 namespace {
 
-// Adds all shapes of `from` to `to`. Parts have smaller ids than the whole, so they are there when it comes.
+// Adds all shapes of `from` to `to`. Parts have smaller ids than the whole, so they are there when
+// it comes.
 std::vector<ShapeId> AddShapes(const ShapeTable& from, ShapeTable& to) {
   std::vector<ShapeId> ids;
   ids.reserve(from.size());
@@ -32,15 +33,22 @@ std::vector<ShapeId> AddShapes(const ShapeTable& from, ShapeTable& to) {
     parts.clear();
     for (const ShapeId part : from.elements(ShapeId(i))) parts.push_back(ids[part.index]);
     switch (shape.type) {
-      case ElementType::kTuple: ids.push_back(to.AddTuple(parts)); break;
-      case ElementType::kBuffer: ids.push_back(to.AddBuffer(parts[0])); break;
-      default: ids.push_back(to.AddOther(shape.type)); break;
+      case ElementType::kTuple:
+        ids.push_back(to.AddTuple(parts));
+        break;
+      case ElementType::kBuffer:
+        ids.push_back(to.AddBuffer(parts[0]));
+        break;
+      default:
+        ids.push_back(to.AddOther(shape.type));
+        break;
     }
   }
   return ids;
 }
 
-// What an instruction's value is a part of: get-tuple-elements taken away, their indices kept, outermost first.
+// What an instruction's value is a part of: get-tuple-elements taken away, their indices kept,
+// outermost first.
 struct Part {
   InstrId whole;
   std::vector<int64_t> index;
@@ -61,7 +69,8 @@ Part LookThrough(const Module& module, InstrId id) {
 
 }  // namespace
 
-Comparison::Comparison(const Module& x, const Module& y, const EqualOptions& o) : a(x), b(y), options(o) {
+Comparison::Comparison(const Module& x, const Module& y, const EqualOptions& o)
+    : a(x), b(y), options(o) {
   comp_twin.resize(a.computations.size());
   instr_twin.resize(a.instructions.size());
   ShapeTable joint;
@@ -71,7 +80,8 @@ Comparison::Comparison(const Module& x, const Module& y, const EqualOptions& o) 
 
 void Comparison::ReportAt(InstrId id_in_a, const std::string& what) {
   const CompId parent = a.instructions[id_in_a].parent;
-  Report("`" + std::string(a.name(id_in_a)) + "` in `" + std::string(a.name(parent)) + "`: " + what);
+  Report("`" + std::string(a.name(id_in_a)) + "` in `" + std::string(a.name(parent)) +
+         "`: " + what);
 }
 
 bool Comparison::Same(InstrId x, InstrId y) const {

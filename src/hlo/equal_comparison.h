@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two modules while they are compared: which parts of the one are which of the other, and what differs.
+// Two modules while they are compared: which parts of the one are which of the other, and what
+// differs.
 #pragma once
 
 #include <string>
@@ -29,7 +30,9 @@ class Comparison {
   void ReportAt(InstrId id_in_a, const std::string& what);
 
   [[nodiscard]] bool Same(Text x, Text y) const { return a.view(x) == b.view(y); }
-  [[nodiscard]] bool Same(ShapeId x, ShapeId y) const { return shape_a_[x.index] == shape_b_[y.index]; }
+  [[nodiscard]] bool Same(ShapeId x, ShapeId y) const {
+    return shape_a_[x.index] == shape_b_[y.index];
+  }
   // Whether the two stand for the same value; see EqualOptions::look_through_tuples.
   [[nodiscard]] bool Same(InstrId x, InstrId y) const;
 

@@ -19,8 +19,8 @@ std::vector<T> Sorted(std::vector<T> rows, Key key) {
 // Texts of 2020 did not say the kind.
 bool SameAlias(const InputOutputAlias& x, const InputOutputAlias& y) {
   const bool is_said = x.kind != AliasKind::kUnsaid && y.kind != AliasKind::kUnsaid;
-  return x.output_index == y.output_index && x.parameter == y.parameter && x.parameter_index == y.parameter_index &&
-         (!is_said || x.kind == y.kind);
+  return x.output_index == y.output_index && x.parameter == y.parameter &&
+         x.parameter_index == y.parameter_index && (!is_said || x.kind == y.kind);
 }
 
 void CompareEntryLayouts(Comparison& c) {
@@ -29,7 +29,8 @@ void CompareEntryLayouts(Comparison& c) {
   if (x.has_value() != y.has_value()) c.Report("only one has an entry_computation_layout");
   if (!x || !y) return;
   const auto same = [&](ShapeId p, ShapeId q) { return c.Same(p, q); };
-  if (!std::ranges::equal(x->parameters, y->parameters, same)) c.Report("entry_computation_layout: parameters differ");
+  if (!std::ranges::equal(x->parameters, y->parameters, same))
+    c.Report("entry_computation_layout: parameters differ");
   if (!c.Same(x->result, y->result)) c.Report("entry_computation_layout: results differ");
 }
 
@@ -46,17 +47,21 @@ void CompareHeaders(Comparison& c) {
   const auto by_output = [](const InputOutputAlias& alias) { return alias.output_index; };
   check(std::ranges::equal(Sorted(x.aliases, by_output), Sorted(y.aliases, by_output), SameAlias),
         "input_output_alias");
-  const auto by_parameter = [](const BufferDonor& donor) { return std::pair(donor.parameter, donor.parameter_index); };
+  const auto by_parameter = [](const BufferDonor& donor) {
+    return std::pair(donor.parameter, donor.parameter_index);
+  };
   check(Sorted(x.donors, by_parameter) == Sorted(y.donors, by_parameter), "buffer_donor");
   if (c.options.entry_layout) CompareEntryLayouts(c);
   const auto same_json = [&](Text p, Text q) { return SameJson(c.a.view(p), c.b.view(q)); };
-  check(std::ranges::equal(Module::Rows(c.a.texts, x.frontend_attributes), Module::Rows(c.b.texts, y.frontend_attributes),
-                           same_json),
+  check(std::ranges::equal(Module::Rows(c.a.texts, x.frontend_attributes),
+                           Module::Rows(c.b.texts, y.frontend_attributes), same_json),
         "frontend_attributes");
   if (!c.options.settings) return;
   check(x.alias_passthrough_params == y.alias_passthrough_params, "alias_passthrough_params");
-  check(x.propagate_to_parameters == y.propagate_to_parameters, "allow_spmd_sharding_propagation_to_parameters");
-  check(x.propagate_to_output == y.propagate_to_output, "allow_spmd_sharding_propagation_to_output");
+  check(x.propagate_to_parameters == y.propagate_to_parameters,
+        "allow_spmd_sharding_propagation_to_parameters");
+  check(x.propagate_to_output == y.propagate_to_output,
+        "allow_spmd_sharding_propagation_to_output");
   check(x.replica_count == y.replica_count, "replica_count");
   check(x.num_partitions == y.num_partitions, "num_partitions");
   const auto same_text = [&](Text p, Text q) { return c.Same(p, q); };

@@ -2,11 +2,31 @@
 #include "stowplan/hlo/shape.h"
 
 #include <algorithm>
-#include <charconv>
+#include <set>
 
 #include "base/hash.h"
 
 namespace stowplan::hlo {
+namespace {
+
+uint64_t HashNumbers(uint64_t hash, std::span<const int64_t> numbers) {
+  hash = MixHash(hash, numbers.size());
+  for (const int64_t n : numbers) hash = MixHash(hash, static_cast<uint64_t>(n));
+  return hash;
+}
+
+// Of the parts by which layouts differ in practice.
+uint64_t HashLayout(const Layout& layout) {
+  uint64_t hash = HashNumbers(0, layout.minor_to_major);
+  for (const std::vector<int64_t>& tile : layout.tiles) hash = HashNumbers(hash, tile);
+  for (const Layout::Split& split : layout.splits) hash = HashNumbers(hash, split.indices);
+  for (const int64_t n : {layout.tail_padding, layout.element_bits, layout.memory_space, layout.dynamic_prefix_bytes}) {
+    hash = MixHash(hash, static_cast<uint64_t>(n));
+  }
+  return MixHash(hash, layout.physical_shape.index);
+}
+
+}  // namespace
 
 ShapeTable::ShapeTable() : slots_(64, 0) {}
 
@@ -41,11 +61,13 @@ ShapeId ShapeTable::AddOther(ElementType type) {
 }
 
 LayoutId ShapeTable::AddLayout(const Layout& layout) {
-  // A module has a handful of layouts, and the one asked for is mostly among the latest.
-  for (size_t i = layouts_.size(); i-- > 0;) {
-    if (layouts_[LayoutId(i)] == layout) return LayoutId(i);
+  const auto [begin, end] = layout_rows_.equal_range(HashLayout(layout));
+  for (auto row = begin; row != end; ++row) {
+    if (layouts_[row->second] == layout) return row->second;
   }
-  return layouts_.Add(layout);
+  const LayoutId id = layouts_.Add(layout);
+  layout_rows_.emplace(HashLayout(layout), id);
+  return id;
 }
 
 std::span<const int64_t> ShapeTable::dims(ShapeId id) const {
@@ -123,7 +145,7 @@ bool Equal(const ShapeTable& a, ShapeId x, const ShapeTable& b, ShapeId y, bool 
   // Pairs still to compare. Shared subtrees are compared once a pair, which tuples of tuples could
   // otherwise make exponential.
   std::vector<std::pair<ShapeId, ShapeId>> stack = {{x, y}};
-  std::vector<std::pair<ShapeId, ShapeId>> seen;
+  std::set<std::pair<ShapeId, ShapeId>> seen;
   while (!stack.empty()) {
     const auto [p, q] = stack.back();
     stack.pop_back();
@@ -149,8 +171,7 @@ bool Equal(const ShapeTable& a, ShapeId x, const ShapeTable& b, ShapeId y, bool 
       }
     }
     const std::span<const ShapeId> es = a.elements(p);
-    if (es.empty() || std::ranges::find(seen, std::pair(p, q)) != seen.end()) continue;
-    seen.emplace_back(p, q);
+    if (es.empty() || !seen.emplace(p, q).second) continue;
     const std::span<const ShapeId> fs = b.elements(q);
     for (size_t i = 0; i < es.size(); ++i) stack.emplace_back(es[i], fs[i]);
   }

@@ -8,11 +8,12 @@
 
 namespace stowplan::hlo {
 
-// By shape: the first instruction whose result is, or holds, that shape; none when only the header has it.
+// By shape: the first instruction whose result is, or holds, that shape; none when only the header
+// has it.
 std::vector<InstrId> FirstUsers(const Module& module);
 
-// For such a list by shape: hands the instruction of each tuple on to the shapes inside it, unless they have an earlier
-// one.
+// For such a list by shape: hands the instruction of each tuple on to the shapes inside it, unless
+// they have an earlier one.
 void PassToParts(const ShapeTable& shapes, std::vector<InstrId>& users);
 
 }  // namespace stowplan::hlo

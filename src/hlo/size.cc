@@ -11,20 +11,23 @@ namespace stowplan::hlo {
 namespace {
 
 // Dimensions from major to minor; nothing when the layout does not order them all.
-std::optional<std::vector<int64_t>> PhysicalDims(std::span<const int64_t> dims, const Layout& layout) {
+std::optional<std::vector<int64_t>> PhysicalDims(std::span<const int64_t> dims,
+                                                 const Layout& layout) {
   if (layout.minor_to_major.size() != dims.size()) return std::nullopt;
   std::vector<int64_t> physical;
   std::vector<bool> is_used(dims.size());
   for (auto it = layout.minor_to_major.rbegin(); it != layout.minor_to_major.rend(); ++it) {
-    if (*it < 0 || *it >= std::ssize(dims) || is_used[static_cast<size_t>(*it)]) return std::nullopt;
+    if (*it < 0 || *it >= std::ssize(dims) || is_used[static_cast<size_t>(*it)])
+      return std::nullopt;
     is_used[static_cast<size_t>(*it)] = true;
     physical.push_back(dims[static_cast<size_t>(*it)]);
   }
   return physical;
 }
 
-// Splits the last dimensions of `physical` by one tile: counts of tiles, then the tile itself. A later tile therefore
-// works inside the earlier one:   [300, 20]  T(8,128) ->  [38, 1, 8, 128]  T(2,1) -> [38, 1, 4, 128, 2, 1].
+// Splits the last dimensions of `physical` by one tile: counts of tiles, then the tile itself. A
+// later tile therefore works inside the earlier one:   [300, 20]  T(8,128) ->  [38, 1, 8, 128]
+// T(2,1) -> [38, 1, 4, 128, 2, 1].
 std::optional<SizeError> ApplyTile(std::span<const int64_t> tile, std::vector<int64_t>& physical) {
   while (physical.size() < tile.size()) physical.insert(physical.begin(), 1);
   const size_t head = physical.size() - tile.size();
@@ -84,7 +87,8 @@ std::optional<ByteCount> TrivialSize(std::span<const int64_t> dims, const Layout
     if (dim == kUnboundedDimension) return std::unexpected(SizeError::kUnbounded);
     if (dim < 0) return std::unexpected(SizeError::kMalformed);
   }
-  if (layout != nullptr && (layout->element_bits < 0 || layout->tail_padding < 0 || layout->dynamic_prefix_bytes < 0)) {
+  if (layout != nullptr &&
+      (layout->element_bits < 0 || layout->tail_padding < 0 || layout->dynamic_prefix_bytes < 0)) {
     return std::unexpected(SizeError::kMalformed);
   }
   if (std::ranges::find(dims, 0) != dims.end()) return ByteCount(0);
@@ -109,9 +113,12 @@ const Layout* LayoutOf(const ShapeTable& shapes, ShapeId id) {
 
 std::string_view Describe(SizeError error) {
   switch (error) {
-    case SizeError::kOverflow: return "the shape's size does not fit in 64 bits";
-    case SizeError::kUnbounded: return "the shape has a dimension without a bound";
-    case SizeError::kMalformed: return "the shape's layout does not fit its dimensions";
+    case SizeError::kOverflow:
+      return "the shape's size does not fit in 64 bits";
+    case SizeError::kUnbounded:
+      return "the shape has a dimension without a bound";
+    case SizeError::kMalformed:
+      return "the shape's layout does not fit its dimensions";
   }
   return {};
 }
@@ -120,10 +127,14 @@ ByteCount PlainByteSize(const ShapeTable& shapes, ShapeId id) {
   constexpr int64_t kPointerBytes = 8;
   while (shapes[id].type == ElementType::kBuffer) id = shapes.elements(id)[0];
   switch (shapes[id].type) {
-    case ElementType::kTuple: return OrOverflow(CheckedMultiply(std::ssize(shapes.elements(id)), kPointerBytes));
-    case ElementType::kToken: return 0;
-    case ElementType::kOpaque: return kPointerBytes;
-    default: break;
+    case ElementType::kTuple:
+      return OrOverflow(CheckedMultiply(std::ssize(shapes.elements(id)), kPointerBytes));
+    case ElementType::kToken:
+      return 0;
+    case ElementType::kOpaque:
+      return kPointerBytes;
+    default:
+      break;
   }
   const Layout* const layout = LayoutOf(shapes, id);
   if (const auto trivial = TrivialSize(shapes.dims(id), layout)) return *trivial;

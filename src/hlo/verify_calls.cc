@@ -16,27 +16,30 @@ std::string Callee(const Verifier& v, const char* role, CompId id) {
 }
 
 // Parameters of `callee` against the shapes that the call at `id` passes.
-void VerifyArguments(Verifier& v, InstrId id, const char* role, CompId callee, std::span<const ShapeId> arguments) {
+void VerifyArguments(Verifier& v, InstrId id, const char* role, CompId callee,
+                     std::span<const ShapeId> arguments) {
   const std::span<const InstrId> parameters = v.module.parameters_of(callee);
   if (parameters.size() != arguments.size()) {
     v.complaints.At(id, Callee(v, role, callee) + " has " + std::to_string(parameters.size()) +
-                            (parameters.size() == 1 ? " parameter" : " parameters") + ", but is given " +
-                            std::to_string(arguments.size()));
+                            (parameters.size() == 1 ? " parameter" : " parameters") +
+                            ", but is given " + std::to_string(arguments.size()));
     return;
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     const ShapeId parameter = v.shape(parameters[i]);
     if (v.IsCompatible(parameter, arguments[i])) continue;
-    v.complaints.At(id, "parameter " + std::to_string(i) + " of " + Callee(v, role, callee) +
-                            " and what it is given differ: " + v.DescribeDifference(parameter, arguments[i]));
+    v.complaints.At(
+        id, "parameter " + std::to_string(i) + " of " + Callee(v, role, callee) +
+                " and what it is given differ: " + v.DescribeDifference(parameter, arguments[i]));
   }
 }
 
 void VerifyResult(Verifier& v, InstrId id, const char* role, CompId callee, ShapeId expected) {
   const ShapeId result = v.shape(v.module.computations[callee].root);
   if (v.IsCompatible(result, expected)) return;
-  v.complaints.At(id, "the result of " + Callee(v, role, callee) +
-                          " and what is expected of it differ: " + v.DescribeDifference(result, expected));
+  v.complaints.At(
+      id, "the result of " + Callee(v, role, callee) +
+              " and what is expected of it differ: " + v.DescribeDifference(result, expected));
 }
 
 std::vector<ShapeId> OperandShapes(const Verifier& v, InstrId id) {
@@ -55,14 +58,16 @@ void VerifyWhile(Verifier& v, InstrId id) {
   const CompId condition = called[1];
   const std::vector<ShapeId> state = OperandShapes(v, id);
   if (!v.IsCompatible(v.shape(id), state[0])) {
-    v.complaints.At(id, "its shape and that of its operand differ: " + v.DescribeDifference(v.shape(id), state[0]));
+    v.complaints.At(id, "its shape and that of its operand differ: " +
+                            v.DescribeDifference(v.shape(id), state[0]));
   }
   VerifyArguments(v, id, "the condition", condition, state);
   VerifyArguments(v, id, "the body", body, state);
   VerifyResult(v, id, "the body", body, v.shape(id));
   const ShapeId answer = v.shape(v.module.computations[condition].root);
   if (!v.IsScalar(answer, ElementType::kPred)) {
-    v.complaints.At(id, Callee(v, "the condition", condition) + " does not return pred[] but " + v.Describe(answer));
+    v.complaints.At(id, Callee(v, "the condition", condition) + " does not return pred[] but " +
+                            v.Describe(answer));
   }
 }
 
@@ -75,14 +80,16 @@ void VerifyConditional(Verifier& v, InstrId id) {
   }
   const bool is_pred = v.IsScalar(operands[0], ElementType::kPred);
   if (!is_pred && !v.IsScalar(operands[0], ElementType::kS32)) {
-    v.complaints.At(id, "it is selected by " + v.Describe(operands[0]) + ", not by pred[] or s32[]");
+    v.complaints.At(id,
+                    "it is selected by " + v.Describe(operands[0]) + ", not by pred[] or s32[]");
   }
   if (is_pred && branches.size() != 2) {
-    v.complaints.At(id, "it is selected by pred[], but has " + std::to_string(branches.size()) + " branches");
+    v.complaints.At(
+        id, "it is selected by pred[], but has " + std::to_string(branches.size()) + " branches");
   }
   if (operands.size() != branches.size() + 1) {
-    v.complaints.At(id, "it has " + std::to_string(branches.size()) + " branches, but operands for " +
-                            std::to_string(operands.size() - 1));
+    v.complaints.At(id, "it has " + std::to_string(branches.size()) +
+                            " branches, but operands for " + std::to_string(operands.size() - 1));
     return;
   }
   for (size_t i = 0; i < branches.size(); ++i) {
@@ -91,15 +98,16 @@ void VerifyConditional(Verifier& v, InstrId id) {
   }
 }
 
-// async-start: ((operands), result, contexts...). Since 2026 either part may be left empty, to be bound later in the
-// chain; there is nothing to compare then.
+// async-start: ((operands), result, contexts...). Since 2026 either part may be left empty, to be
+// bound later in the chain; there is nothing to compare then.
 void VerifyAsyncStart(Verifier& v, InstrId id, CompId callee) {
   constexpr int64_t kOperands = 0;
   constexpr int64_t kResult = 1;
   const auto operands = v.FindPart(v.shape(id), {&kOperands, 1});
   const auto result = v.FindPart(v.shape(id), {&kResult, 1});
   if (!operands || !result || !v.module.shapes.is_tuple(*operands)) {
-    v.complaints.At(id, "its shape is " + v.Describe(v.shape(id)) + ", not ((operands), result, contexts)");
+    v.complaints.At(
+        id, "its shape is " + v.Describe(v.shape(id)) + ", not ((operands), result, contexts)");
     return;
   }
   if (!v.IsEmptyTuple(*operands)) {
@@ -113,7 +121,8 @@ void VerifyAsyncStart(Verifier& v, InstrId id, CompId callee) {
   if (!v.IsEmptyTuple(*result)) VerifyResult(v, id, "the wrapped computation", callee, *result);
 }
 
-// Reads the rows of an aliasing attribute (see ValueKind::kAliasing); false when they end too early.
+// Reads the rows of an aliasing attribute (see ValueKind::kAliasing); false when they end too
+// early.
 class AliasReader {
  public:
   explicit AliasReader(std::span<const int64_t> rows) : rows_(rows) {}
@@ -125,7 +134,8 @@ class AliasReader {
   }
   bool Index(std::span<const int64_t>& index) {
     int64_t length = 0;
-    if (!Number(length) || length < 0 || static_cast<uint64_t>(length) > rows_.size() - next_) return false;
+    if (!Number(length) || length < 0 || static_cast<uint64_t>(length) > rows_.size() - next_)
+      return false;
     index = rows_.subspan(next_, static_cast<size_t>(length));
     next_ += static_cast<size_t>(length);
     return true;
@@ -136,10 +146,13 @@ class AliasReader {
   size_t next_ = 0;
 };
 
-// Indices of an async operation's output count from its whole shape, or in the short form from the result inside it.
-std::optional<ShapeId> FindOutput(const Verifier& v, InstrId id, std::span<const int64_t> index, ShapeId source) {
+// Indices of an async operation's output count from its whole shape, or in the short form from the
+// result inside it.
+std::optional<ShapeId> FindOutput(const Verifier& v, InstrId id, std::span<const int64_t> index,
+                                  ShapeId source) {
   const auto output = v.FindPart(v.shape(id), index);
-  if (v.module.instructions[id].opcode != Opcode::kAsyncStart || (output && v.IsCompatible(*output, source))) {
+  if (v.module.instructions[id].opcode != Opcode::kAsyncStart ||
+      (output && v.IsCompatible(*output, source))) {
     return output;
   }
   std::vector<int64_t> inside = {1};
@@ -158,14 +171,16 @@ void VerifyAlias(Verifier& v, InstrId id, std::span<const int64_t> output, int64
   }
   const auto source = v.FindPart(v.shape(operands[static_cast<size_t>(operand)]), index);
   if (!source) {
-    v.complaints.At(id, attribute + "operand " + std::to_string(operand) + " has no part " + IndexText(index));
+    v.complaints.At(
+        id, attribute + "operand " + std::to_string(operand) + " has no part " + IndexText(index));
     return;
   }
   const auto result = FindOutput(v, id, output, *source);
   if (!result) {
     v.complaints.At(id, attribute + "there is no output " + IndexText(output));
   } else if (!v.IsCompatible(v.InsideBuffer(*result), v.InsideBuffer(*source))) {
-    v.complaints.At(id, attribute + "output " + IndexText(output) + " and operand " + std::to_string(operand) +
+    v.complaints.At(id, attribute + "output " + IndexText(output) + " and operand " +
+                            std::to_string(operand) +
                             " differ: " + v.DescribeDifference(*result, *source));
   }
 }
@@ -180,7 +195,8 @@ void VerifyCall(Verifier& v, InstrId id) {
   if (opcode == Opcode::kConditional) return VerifyConditional(v, id);
   const std::span<const CompId> called = v.module.called_by(id);
   if (called.size() != 1) {
-    v.complaints.At(id, "it calls " + std::to_string(called.size()) + " computations instead of one");
+    v.complaints.At(id,
+                    "it calls " + std::to_string(called.size()) + " computations instead of one");
     return;
   }
   if (opcode == Opcode::kAsyncStart) return VerifyAsyncStart(v, id, called[0]);

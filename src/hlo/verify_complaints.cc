@@ -27,11 +27,12 @@ std::string IndexText(std::span<const int64_t> index) {
 }
 
 std::optional<Text> Complaints::PlaceOf(Text name) const {
-  if (!module_.source || name.size == 0 || name.offset >= module_.source->size()) return std::nullopt;
+  if (!module_.source || name.size == 0 || name.offset >= module_.source->size())
+    return std::nullopt;
   return name;
 }
 
-void Complaints::At(InstrId id, std::string message) {
+void Complaints::At(InstrId id, const std::string& message) {
   const Instruction& instruction = module_.instructions[id];
   // What a reader made up has no place of its own; the computation it lies in is the nearest.
   std::optional<Text> place = PlaceOf(instruction.name);
@@ -45,8 +46,9 @@ void Complaints::At(InstrId id, std::string message) {
   rows_.push_back({place, std::move(path), Quote(module_.name(id)) + ": " + message});
 }
 
-void Complaints::At(CompId id, std::string message) {
-  rows_.push_back({PlaceOf(module_.computations[id].name), "computations[" + std::to_string(id.index) + "]",
+void Complaints::At(CompId id, const std::string& message) {
+  rows_.push_back({PlaceOf(module_.computations[id].name),
+                   "computations[" + std::to_string(id.index) + "]",
                    "computation " + Quote(module_.name(id)) + ": " + message});
 }
 
@@ -55,7 +57,8 @@ void Complaints::AtHeader(std::string message) {
 }
 
 Diagnostics Complaints::Finish() && {
-  std::ranges::stable_sort(rows_, {}, [](const Row& row) { return row.place ? row.place->offset : 0; });
+  std::ranges::stable_sort(rows_, {},
+                           [](const Row& row) { return row.place ? row.place->offset : 0; });
   Diagnostics out;
   out.reserve(rows_.size());
   LineCounter lines(module_.source ? module_.source->bytes() : std::string_view());
@@ -74,8 +77,9 @@ Diagnostics Complaints::Finish() && {
 }
 
 Verifier::Verifier(const Module& m, Complaints& c) : module(m), complaints(c) {
-  // Parts of a shape have smaller ids than the shape, so that one pass in the order of ids finds all classes. Doing
-  // it once for each shape, not for each pair that is compared, keeps verification linear.
+  // Parts of a shape have smaller ids than the shape, so that one pass in the order of ids finds
+  // all classes. Doing it once for each shape, not for each pair that is compared, keeps
+  // verification linear.
   const ShapeTable& shapes = m.shapes;
   ShapeTable stripped;
   std::vector<ShapeId> parts;
@@ -84,7 +88,8 @@ Verifier::Verifier(const Module& m, Complaints& c) : module(m), complaints(c) {
   for (size_t i = 0; i < shapes.size(); ++i) {
     const ShapeId id(i);
     const Shape& shape = shapes[id];
-    bool has_unbounded = std::ranges::find(shapes.dims(id), kUnboundedDimension) != shapes.dims(id).end();
+    bool has_unbounded =
+        std::ranges::find(shapes.dims(id), kUnboundedDimension) != shapes.dims(id).end();
     parts.clear();
     for (const ShapeId part : shapes.elements(id)) {
       parts.emplace_back(class_[part.index]);

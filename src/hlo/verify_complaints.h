@@ -14,14 +14,15 @@
 
 namespace stowplan::hlo {
 
-// Collects complaints about parts of a module; works out their places only at the end, in one pass over the input.
+// Collects complaints about parts of a module; works out their places only at the end, in one pass
+// over the input.
 class Complaints {
  public:
   explicit Complaints(const Module& module) : module_(module) {}
 
   // The instruction's or computation's name is put in front of `message`.
-  void At(InstrId id, std::string message);
-  void At(CompId id, std::string message);
+  void At(InstrId id, const std::string& message);
+  void At(CompId id, const std::string& message);
   void AtHeader(std::string message);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
@@ -52,8 +53,8 @@ class Verifier {
   const Module& module;
   Complaints& complaints;
 
-  // Whether the shapes are equal, layouts and dynamic dimensions apart. Shapes with an unbounded dimension are
-  // compatible with all.
+  // Whether the shapes are equal, layouts and dynamic dimensions apart. Shapes with an unbounded
+  // dimension are compatible with all.
   [[nodiscard]] bool IsCompatible(ShapeId a, ShapeId b) const;
   [[nodiscard]] bool IsScalar(ShapeId id, ElementType type) const;
   [[nodiscard]] bool IsEmptyTuple(ShapeId id) const {

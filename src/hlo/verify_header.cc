@@ -24,13 +24,15 @@ void VerifyEntryLayout(Verifier& v) {
   const EntryLayout& layout = *m.header.entry_layout;
   const std::span<const InstrId> parameters = m.parameters_of(m.entry);
   if (layout.parameters.size() != parameters.size()) {
-    v.complaints.AtHeader("entry_computation_layout has " + std::to_string(layout.parameters.size()) +
-                          " parameters, the entry computation has " + std::to_string(parameters.size()));
+    v.complaints.AtHeader(
+        "entry_computation_layout has " + std::to_string(layout.parameters.size()) +
+        " parameters, the entry computation has " + std::to_string(parameters.size()));
   } else {
     for (size_t i = 0; i < parameters.size(); ++i) {
       if (v.IsCompatible(layout.parameters[i], v.shape(parameters[i]))) continue;
-      v.complaints.AtHeader("entry_computation_layout and parameter " + std::to_string(i) + " differ: " +
-                            v.DescribeDifference(layout.parameters[i], v.shape(parameters[i])));
+      v.complaints.AtHeader(
+          "entry_computation_layout and parameter " + std::to_string(i) +
+          " differ: " + v.DescribeDifference(layout.parameters[i], v.shape(parameters[i])));
     }
   }
   const ShapeId root = v.shape(m.computations[m.entry].root);
@@ -40,8 +42,8 @@ void VerifyEntryLayout(Verifier& v) {
   }
 }
 
-// The shapes that the compiler promised for parameters and result: the entry layout where there is one, since it has
-// the layouts that decide about sizes.
+// The shapes that the compiler promised for parameters and result: the entry layout where there is
+// one, since it has the layouts that decide about sizes.
 struct EntryShapes {
   std::vector<ShapeId> parameters;
   ShapeId result;
@@ -52,7 +54,8 @@ EntryShapes ShapesOfEntry(const Verifier& v) {
   EntryShapes shapes;
   for (const InstrId id : m.parameters_of(m.entry)) shapes.parameters.push_back(v.shape(id));
   shapes.result = v.shape(m.computations[m.entry].root);
-  if (m.header.entry_layout && m.header.entry_layout->parameters.size() == shapes.parameters.size()) {
+  if (m.header.entry_layout &&
+      m.header.entry_layout->parameters.size() == shapes.parameters.size()) {
     shapes.parameters = m.header.entry_layout->parameters;
     shapes.result = m.header.entry_layout->result;
   }
@@ -60,19 +63,22 @@ EntryShapes ShapesOfEntry(const Verifier& v) {
 }
 
 // The shape of a part of a parameter; complains when it does not exist.
-std::optional<ShapeId> FindParameterPart(Verifier& v, const EntryShapes& entry, const ParameterPart& part,
-                                         const char* attribute) {
+std::optional<ShapeId> FindParameterPart(Verifier& v, const EntryShapes& entry,
+                                         const ParameterPart& part, const char* attribute) {
   if (part.first < 0 || part.first >= std::ssize(entry.parameters)) {
-    v.complaints.AtHeader(std::string(attribute) + ": there is no parameter " + std::to_string(part.first));
+    v.complaints.AtHeader(std::string(attribute) + ": there is no parameter " +
+                          std::to_string(part.first));
     return std::nullopt;
   }
   const auto shape = v.FindPart(entry.parameters[static_cast<size_t>(part.first)], part.second);
-  if (!shape) v.complaints.AtHeader(std::string(attribute) + ": there is no part " + PartText(part));
+  if (!shape)
+    v.complaints.AtHeader(std::string(attribute) + ": there is no part " + PartText(part));
   return shape;
 }
 
-// One buffer must hold both. Shapes may differ as long as sizes agree: plain ones, or on a TPU those with padding
-// (bf16[256]{0:T(256)} and f32[]{:T(128)}). The module does not say what it was compiled for.
+// One buffer must hold both. Shapes may differ as long as sizes agree: plain ones, or on a TPU
+// those with padding (bf16[256]{0:T(256)} and f32[]{:T(128)}). The module does not say what it was
+// compiled for.
 bool FitsSameBuffer(const Verifier& v, ShapeId a, ShapeId b) {
   const ShapeTable& shapes = v.module.shapes;
   return v.IsCompatible(a, b) || PlainByteSize(shapes, a) == PlainByteSize(shapes, b) ||
@@ -95,16 +101,19 @@ void VerifyAliases(Verifier& v, const EntryShapes& entry) {
     const auto source = FindParameterPart(v, entry, part, "input_output_alias");
     const auto output = v.FindPart(entry.result, alias.output_index);
     if (!output) {
-      v.complaints.AtHeader("input_output_alias: there is no output " + IndexText(alias.output_index));
+      v.complaints.AtHeader("input_output_alias: there is no output " +
+                            IndexText(alias.output_index));
     } else if (source && !FitsSameBuffer(v, *source, *output)) {
-      v.complaints.AtHeader("input_output_alias: " + PartText(part) + " and output " + IndexText(alias.output_index) +
+      v.complaints.AtHeader("input_output_alias: " + PartText(part) + " and output " +
+                            IndexText(alias.output_index) +
                             " differ in size: " + v.DescribeDifference(*source, *output));
     }
   }
   ComplainTwice(v, std::move(parameters), "input_output_alias gives away twice ");
   std::ranges::sort(outputs);
   const auto twice = std::ranges::adjacent_find(outputs);
-  if (twice != outputs.end()) v.complaints.AtHeader("input_output_alias names output " + IndexText(*twice) + " twice");
+  if (twice != outputs.end())
+    v.complaints.AtHeader("input_output_alias names output " + IndexText(*twice) + " twice");
 }
 
 void VerifyDonors(Verifier& v, const EntryShapes& entry) {

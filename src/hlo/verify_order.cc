@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/checked_math.h"
 #include "base/hash.h"
 #include "hlo/verify_complaints.h"
 
@@ -27,7 +28,8 @@ class NameSet {
     const size_t mask = slots_.size() - 1;
     size_t slot = hash & mask;
     for (; slots_[slot].number != kNowhere; slot = (slot + 1) & mask) {
-      if (slots_[slot].hash == hash && name_of(slots_[slot].number) == name) return slots_[slot].number;
+      if (slots_[slot].hash == hash && name_of(slots_[slot].number) == name)
+        return slots_[slot].number;
     }
     slots_[slot] = {hash, number};
     return kNowhere;
@@ -47,8 +49,9 @@ std::span<const InstrId> ControlPredecessors(const Module& module, InstrId id) {
   return Module::Rows(module.instruction_pool, attribute->rows());
 }
 
-// The first cycle found in a graph of `count` nodes: its nodes, each followed by the one it leads to; empty when there
-// is none. `edge(node, k)` is where the k-th edge of a node leads, or kNowhere behind the last.
+// The first cycle found in a graph of `count` nodes: its nodes, each followed by the one it leads
+// to; empty when there is none. `edge(node, k)` is where the k-th edge of a node leads, or kNowhere
+// behind the last.
 template <class Edge>
 std::vector<uint32_t> FindCycle(uint32_t count, Edge edge) {
   enum State : uint8_t { kNew, kOpen, kDone };
@@ -110,16 +113,20 @@ bool VerifyInstructionIds(Verifier& v, InstrId id, CompId parent) {
   };
   check(instruction.parent == parent, "it belongs to another computation");
   check(instruction.shape.index < m.shapes.size(), "it has no shape");
-  check(std::ranges::all_of(m.operands_of(id), [&](InstrId i) { return i.index < m.instructions.size(); }),
+  check(std::ranges::all_of(m.operands_of(id),
+                            [&](InstrId i) { return i.index < m.instructions.size(); }),
         "an operand does not exist");
-  check(std::ranges::all_of(m.called_by(id), [&](CompId i) { return i.index < m.computations.size(); }),
+  check(std::ranges::all_of(m.called_by(id),
+                            [&](CompId i) { return i.index < m.computations.size(); }),
         "a computation that it calls does not exist");
-  check(std::ranges::all_of(ControlPredecessors(m, id), [&](InstrId i) { return i.index < m.instructions.size(); }),
+  check(std::ranges::all_of(ControlPredecessors(m, id),
+                            [&](InstrId i) { return i.index < m.instructions.size(); }),
         "a control predecessor does not exist");
   return is_fine;
 }
 
-// Positions in the order of execution, by row of the computation; kNowhere for what the schedule leaves out.
+// Positions in the order of execution, by row of the computation; kNowhere for what the schedule
+// leaves out.
 std::vector<uint32_t> VerifySchedule(Verifier& v, CompId comp) {
   const Module& m = v.module;
   const Computation& computation = m.computations[comp];
@@ -154,14 +161,16 @@ struct OrderCheck {
   void Predecessor(InstrId user, InstrId id, const char* kind) {
     const uint32_t row = id.index - computation.first.index;
     if (row >= computation.count) {
-      v.complaints.At(user, std::string(kind) + " " + Quote(v.module.name(id)) + " is of another computation");
+      v.complaints.At(
+          user, std::string(kind) + " " + Quote(v.module.name(id)) + " is of another computation");
       return;
     }
     const uint32_t own = user.index - computation.first.index;
     needs_search = needs_search || row >= own;
     if (!is_scheduled || position[row] == kNowhere || position[own] == kNowhere) return;
     if (position[row] >= position[own]) {
-      v.complaints.At(user, "the schedule runs it before its " + std::string(kind) + " " + Quote(v.module.name(id)));
+      v.complaints.At(user, "the schedule runs it before its " + std::string(kind) + " " +
+                                Quote(v.module.name(id)));
     }
   }
 };
@@ -181,19 +190,23 @@ void VerifyAcyclic(Verifier& v, CompId comp) {
   const std::vector<uint32_t> cycle = FindCycle(computation.count, edge);
   if (cycle.empty()) return;
   const auto name_of = [&](uint32_t row) { return m.name(InstrId(computation.first.index + row)); };
-  v.complaints.At(InstrId(computation.first.index + cycle[0]), "it depends on itself: " + DescribeCycle(cycle, name_of));
+  v.complaints.At(InstrId(computation.first.index + cycle[0]),
+                  "it depends on itself: " + DescribeCycle(cycle, name_of));
 }
 
-// Computations that run step by step as part of the entry: those that a scheduled module needs an order for.
+// Computations that run step by step as part of the entry: those that a scheduled module needs an
+// order for.
 std::vector<CompId> SequentialComputations(const Module& m) {
   std::vector<bool> is_found(m.computations.size());
   std::vector<CompId> found = {m.entry};
   is_found[m.entry.index] = true;
   for (size_t next = 0; next < found.size(); ++next) {
     const Computation& computation = m.computations[found[next]];
-    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count; ++i) {
+    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count;
+         ++i) {
       const Opcode opcode = m.instructions[InstrId(i)].opcode;
-      if (opcode != Opcode::kWhile && opcode != Opcode::kConditional && opcode != Opcode::kCall) continue;
+      if (opcode != Opcode::kWhile && opcode != Opcode::kConditional && opcode != Opcode::kCall)
+        continue;
       for (const CompId callee : m.called_by(InstrId(i))) {
         if (!is_found[callee.index]) found.push_back(callee);
         is_found[callee.index] = true;
@@ -244,7 +257,8 @@ void VerifyNames(Verifier& v) {
   for (const Computation& computation : m.computations.rows()) {
     names.Reset(computation.count);
     const auto name_of = [&](uint32_t i) { return m.name(InstrId(i)); };
-    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count; ++i) {
+    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count;
+         ++i) {
       if (names.Add(m.name(InstrId(i)), i, name_of) != kNowhere) {
         v.complaints.At(InstrId(i), "another instruction of the computation has the same name");
       }
@@ -259,15 +273,16 @@ void VerifyParameters(Verifier& v) {
     for (const InstrId id : m.parameters_of(CompId(c))) {
       const int64_t number = m.NumberOr(id, AttributeKey::kParameterNumber, -1);
       if (number < expected) {
-        v.complaints.At(id, number < 0 ? "the parameter has no number"
-                                       : "another parameter has the number " + std::to_string(number));
+        v.complaints.At(id, number < 0
+                                ? "the parameter has no number"
+                                : "another parameter has the number " + std::to_string(number));
         continue;
       }
       if (number > expected) {
-        v.complaints.At(id, "it is parameter " + std::to_string(number) + ", but there is no parameter " +
-                                std::to_string(expected));
+        v.complaints.At(id, "it is parameter " + std::to_string(number) +
+                                ", but there is no parameter " + std::to_string(expected));
       }
-      expected = number + 1;
+      expected = CheckedAdd(number, 1).value_or(number);
     }
   }
 }
@@ -277,10 +292,14 @@ void VerifyOrder(Verifier& v) {
   for (size_t c = 0; c < m.computations.size(); ++c) {
     const Computation& computation = m.computations[CompId(c)];
     const bool is_scheduled = computation.is_scheduled();
-    const std::vector<uint32_t> position = is_scheduled ? VerifySchedule(v, CompId(c)) : std::vector<uint32_t>();
-    OrderCheck check{.v = v, .computation = computation, .position = position, .is_scheduled = is_scheduled};
-    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count; ++i) {
-      for (const InstrId operand : m.operands_of(InstrId(i))) check.Predecessor(InstrId(i), operand, "operand");
+    const std::vector<uint32_t> position =
+        is_scheduled ? VerifySchedule(v, CompId(c)) : std::vector<uint32_t>();
+    OrderCheck check{
+        .v = v, .computation = computation, .position = position, .is_scheduled = is_scheduled};
+    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count;
+         ++i) {
+      for (const InstrId operand : m.operands_of(InstrId(i)))
+        check.Predecessor(InstrId(i), operand, "operand");
       for (const InstrId before : ControlPredecessors(m, InstrId(i))) {
         check.Predecessor(InstrId(i), before, "control predecessor");
       }
@@ -289,7 +308,8 @@ void VerifyOrder(Verifier& v) {
   }
   if (!m.header.is_scheduled) return;
   for (const CompId id : SequentialComputations(m)) {
-    if (!m.computations[id].is_scheduled()) v.complaints.At(id, "the module is scheduled, but this has no schedule");
+    if (!m.computations[id].is_scheduled())
+      v.complaints.At(id, "the module is scheduled, but this has no schedule");
   }
 }
 
@@ -300,7 +320,8 @@ void VerifyCallGraph(Verifier& v) {
   std::vector<CompId> calls;
   for (const Computation& computation : m.computations.rows()) {
     begin.push_back(static_cast<uint32_t>(calls.size()));
-    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count; ++i) {
+    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count;
+         ++i) {
       const std::span<const CompId> called = m.called_by(InstrId(i));
       calls.insert(calls.end(), called.begin(), called.end());
     }
@@ -311,8 +332,9 @@ void VerifyCallGraph(Verifier& v) {
   };
   const std::vector<uint32_t> cycle = FindCycle(static_cast<uint32_t>(m.computations.size()), edge);
   if (cycle.empty()) return;
-  v.complaints.At(CompId(cycle[0]),
-                  "it calls itself: " + DescribeCycle(cycle, [&](uint32_t i) { return m.name(CompId(i)); }));
+  v.complaints.At(CompId(cycle[0]), "it calls itself: " + DescribeCycle(cycle, [&](uint32_t i) {
+                                      return m.name(CompId(i));
+                                    }));
 }
 
 }  // namespace stowplan::hlo

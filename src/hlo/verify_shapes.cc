@@ -12,7 +12,8 @@
 namespace stowplan::hlo {
 namespace {
 
-// How many operands an opcode has, or -1 when that varies. Only what has been so in every version of XLA is listed.
+// How many operands an opcode has, or -1 when that varies. Only what has been so in every version
+// of XLA is listed.
 int OperandCount(Opcode opcode) {
   switch (opcode) {
     case Opcode::kConstant:
@@ -20,7 +21,8 @@ int OperandCount(Opcode opcode) {
     case Opcode::kParameter:
     case Opcode::kPartitionId:
     case Opcode::kReplicaId:
-    case Opcode::kRngGetAndUpdateState: return 0;
+    case Opcode::kRngGetAndUpdateState:
+      return 0;
     case Opcode::kAbs:
     case Opcode::kAsyncDone:
     case Opcode::kAsyncUpdate:
@@ -50,7 +52,8 @@ int OperandCount(Opcode opcode) {
     case Opcode::kSqrt:
     case Opcode::kTanh:
     case Opcode::kTranspose:
-    case Opcode::kWhile: return 1;
+    case Opcode::kWhile:
+      return 1;
     case Opcode::kAdd:
     case Opcode::kAddDependency:
     case Opcode::kAnd:
@@ -66,11 +69,14 @@ int OperandCount(Opcode opcode) {
     case Opcode::kPower:
     case Opcode::kRemainder:
     case Opcode::kSubtract:
-    case Opcode::kXor: return 2;
+    case Opcode::kXor:
+      return 2;
     case Opcode::kClamp:
     case Opcode::kSelect:
-    case Opcode::kSelectAndScatter: return 3;
-    default: return -1;
+    case Opcode::kSelectAndScatter:
+      return 3;
+    default:
+      return -1;
   }
 }
 
@@ -87,7 +93,8 @@ void VerifyGetTupleElement(Verifier& v, InstrId id) {
   const int64_t index = v.module.NumberOr(id, AttributeKey::kIndex, -1);
   const auto part = v.FindPart(tuple, {&index, 1});
   if (!part) {
-    v.complaints.At(id, "there is no element " + std::to_string(index) + " in " + v.Describe(tuple));
+    v.complaints.At(id,
+                    "there is no element " + std::to_string(index) + " in " + v.Describe(tuple));
   } else if (!v.IsCompatible(v.shape(id), *part)) {
     v.complaints.At(id, "its shape and element " + std::to_string(index) +
                             " of its operand differ: " + v.DescribeDifference(v.shape(id), *part));
@@ -103,13 +110,15 @@ void VerifyTuple(Verifier& v, InstrId id) {
   }
   const std::span<const ShapeId> elements = v.module.shapes.elements(shape);
   if (elements.size() != operands.size()) {
-    v.complaints.At(id, "its shape is " + v.Describe(shape) + ", but it has " + CountOf(operands.size(), "operand"));
+    v.complaints.At(id, "its shape is " + v.Describe(shape) + ", but it has " +
+                            CountOf(operands.size(), "operand"));
     return;
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!v.IsCompatible(elements[i], v.shape(operands[i]))) {
-      v.complaints.At(id, "its element " + std::to_string(i) + " and operand " + Quote(v.module.name(operands[i])) +
-                              " differ: " + v.DescribeDifference(elements[i], v.shape(operands[i])));
+      v.complaints.At(id, "its element " + std::to_string(i) + " and operand " +
+                              Quote(v.module.name(operands[i])) + " differ: " +
+                              v.DescribeDifference(elements[i], v.shape(operands[i])));
     }
   }
 }
@@ -137,7 +146,8 @@ void VerifyCopyStart(Verifier& v, InstrId id) {
   for (const int64_t i : {0, 1}) {
     const auto part = v.FindPart(shape, {&i, 1});
     if (!part) {
-      v.complaints.At(id, "its shape is " + v.Describe(shape) + ", not (destination, source, context)");
+      v.complaints.At(id,
+                      "its shape is " + v.Describe(shape) + ", not (destination, source, context)");
       return;
     }
     if (!v.IsCompatible(*part, source)) {
@@ -147,13 +157,14 @@ void VerifyCopyStart(Verifier& v, InstrId id) {
   }
 }
 
-// The end of an asynchronous operation returns one part of what its beginning made, unless that was left empty.
+// The end of an asynchronous operation returns one part of what its beginning made, unless that was
+// left empty.
 void VerifyDone(Verifier& v, InstrId id, int64_t part_number) {
   const InstrId start = v.module.operands_of(id)[0];
   const auto part = v.FindPart(v.shape(start), {&part_number, 1});
   if (!part) {
-    v.complaints.At(id, "its operand " + Quote(v.module.name(start)) + " is no asynchronous operation but " +
-                            v.Describe(v.shape(start)));
+    v.complaints.At(id, "its operand " + Quote(v.module.name(start)) +
+                            " is no asynchronous operation but " + v.Describe(v.shape(start)));
   } else if (!v.IsCompatible(v.shape(id), *part) && !v.IsEmptyTuple(*part)) {
     v.complaints.At(id, "its shape and the result of " + Quote(v.module.name(start)) +
                             " differ: " + v.DescribeDifference(v.shape(id), *part));
@@ -193,7 +204,7 @@ void VerifySizes(Verifier& v) {
     if (users[s].is_none()) {
       v.complaints.AtHeader(std::move(message));
     } else {
-      v.complaints.At(users[s], std::move(message));
+      v.complaints.At(users[s], message);
     }
   }
 }
@@ -203,25 +214,43 @@ void VerifyInstruction(Verifier& v, InstrId id) {
   const int expected = OperandCount(opcode);
   const size_t count = v.module.operands_of(id).size();
   if (expected >= 0 && count != static_cast<size_t>(expected)) {
-    v.complaints.At(id, std::string(Name(opcode)) + " takes " + CountOf(static_cast<size_t>(expected), "operand") +
-                            ", this has " + std::to_string(count));
+    v.complaints.At(id, std::string(Name(opcode)) + " takes " +
+                            CountOf(static_cast<size_t>(expected), "operand") + ", this has " +
+                            std::to_string(count));
     return;
   }
   switch (opcode) {
-    case Opcode::kGetTupleElement: VerifyGetTupleElement(v, id); break;
-    case Opcode::kTuple: VerifyTuple(v, id); break;
-    case Opcode::kCopy: VerifyCopy(v, id); break;
+    case Opcode::kGetTupleElement:
+      VerifyGetTupleElement(v, id);
+      break;
+    case Opcode::kTuple:
+      VerifyTuple(v, id);
+      break;
+    case Opcode::kCopy:
+      VerifyCopy(v, id);
+      break;
     case Opcode::kOptBarrier:
-    case Opcode::kAsyncUpdate: VerifySameAsOperand(v, id); break;
-    case Opcode::kCopyStart: VerifyCopyStart(v, id); break;
-    case Opcode::kCopyDone: VerifyDone(v, id, 0); break;
-    case Opcode::kAsyncDone: VerifyDone(v, id, 1); break;
+    case Opcode::kAsyncUpdate:
+      VerifySameAsOperand(v, id);
+      break;
+    case Opcode::kCopyStart:
+      VerifyCopyStart(v, id);
+      break;
+    case Opcode::kCopyDone:
+      VerifyDone(v, id, 0);
+      break;
+    case Opcode::kAsyncDone:
+      VerifyDone(v, id, 1);
+      break;
     case Opcode::kWhile:
     case Opcode::kConditional:
     case Opcode::kCall:
     case Opcode::kFusion:
-    case Opcode::kAsyncStart: VerifyCall(v, id); break;
-    default: break;
+    case Opcode::kAsyncStart:
+      VerifyCall(v, id);
+      break;
+    default:
+      break;
   }
   VerifyOperandAliasing(v, id);
 }

@@ -27,7 +27,8 @@ bool HasSpace(uint64_t spaces, int64_t space) {
 }
 
 // The size on a target whose layouts pad.
-ByteCount TiledSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout, const Target& target) {
+ByteCount TiledSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout,
+                    const Target& target) {
   const int64_t space = layout != nullptr ? layout->memory_space : 0;
   const bool is_exact = HasSpace(target.exact_spaces, space);
   if (layout != nullptr && !layout->tiles.empty() && !is_exact) {
@@ -55,7 +56,8 @@ ByteCount TupleSize(size_t elements, const Target& target) {
   return OrOverflow(CheckedRoundUp(std::max<int64_t>(*table, 1), target.tuple_granule));
 }
 
-ByteCount ElementsSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout, const Target& target) {
+ByteCount ElementsSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout,
+                       const Target& target) {
   if (target.has_tiles) return TiledSize(dims, bits, layout, target);
   const ByteCount count = Product(dims);
   return count ? BytesOfBits(*count, bits) : count;
@@ -77,10 +79,14 @@ ByteCount ArraySize(const ShapeTable& shapes, ShapeId id, const Target& target) 
 ByteCount ByteSize(const ShapeTable& shapes, ShapeId id, const Target& target) {
   while (shapes[id].type == ElementType::kBuffer) id = shapes.elements(id)[0];
   switch (shapes[id].type) {
-    case ElementType::kTuple: return TupleSize(shapes.elements(id).size(), target);
-    case ElementType::kToken: return 0;
-    case ElementType::kOpaque: return target.opaque_bytes;
-    default: return ArraySize(shapes, id, target);
+    case ElementType::kTuple:
+      return TupleSize(shapes.elements(id).size(), target);
+    case ElementType::kToken:
+      return 0;
+    case ElementType::kOpaque:
+      return target.opaque_bytes;
+    default:
+      return ArraySize(shapes, id, target);
   }
 }
 

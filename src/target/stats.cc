@@ -42,8 +42,10 @@ bool PassesOn(Opcode opcode) {
     case Opcode::kGetTupleElement:
     case Opcode::kOptBarrier:
     case Opcode::kTuple:
-    case Opcode::kWhile: return true;
-    default: return false;
+    case Opcode::kWhile:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -84,12 +86,14 @@ class Counter {
   Counter(const Module& module, const Target& target)
       : module_(module), users_(hlo::FirstUsers(module)), bytes_(module.shapes.size()) {
     for (size_t s = 0; s < bytes_.size(); ++s) {
-      if (hlo::IsArray(module.shapes[ShapeId(s)].type)) bytes_[s] = ByteSize(module.shapes, ShapeId(s), target);
+      if (hlo::IsArray(module.shapes[ShapeId(s)].type))
+        bytes_[s] = ByteSize(module.shapes, ShapeId(s), target);
     }
   }
 
-  // How many arrays of each shape there are in values of which there are `values[s]` of shape s. Parts have smaller
-  // ids than the whole, so one pass over the shapes does for all values together, however deep they nest.
+  // How many arrays of each shape there are in values of which there are `values[s]` of shape s.
+  // Parts have smaller ids than the whole, so one pass over the shapes does for all values
+  // together, however deep they nest.
   std::vector<int64_t> CountArrays(std::vector<int64_t> values) {
     for (size_t s = values.size(); s-- > 0;) {
       if (values[s] == 0) continue;
@@ -133,7 +137,7 @@ class Counter {
     if (user.is_none()) {
       complaints.AtHeader(std::move(message));
     } else {
-      complaints.At(user, std::move(message));
+      complaints.At(user, message);
     }
     return std::move(complaints).Finish();
   }
@@ -165,7 +169,8 @@ Made CountValues(const Module& module, const std::vector<bool>& is_fused) {
   for (size_t c = 0; c < module.computations.size(); ++c) {
     if (is_fused[c]) continue;
     const Computation& computation = module.computations[CompId(c)];
-    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count; ++i) {
+    for (uint32_t i = computation.first.index; i < computation.first.index + computation.count;
+         ++i) {
       const Instruction& instruction = module.instructions[InstrId(i)];
       if (PassesOn(instruction.opcode)) continue;
       // Parameters of other computations are their callers' values.
@@ -179,7 +184,9 @@ Made CountValues(const Module& module, const std::vector<bool>& is_fused) {
   return made;
 }
 
-int64_t AddUpToLimit(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(std::numeric_limits<int64_t>::max()); }
+int64_t AddUpToLimit(int64_t a, int64_t b) {
+  return CheckedAdd(a, b).value_or(std::numeric_limits<int64_t>::max());
+}
 
 void CountBytes(const Module& module, Counter& counter, Made made, size_t largest, Stats& stats) {
   const std::vector<int64_t> arrays = counter.CountArrays(std::move(made.values));
@@ -204,7 +211,8 @@ void CountBytes(const Module& module, Counter& counter, Made made, size_t larges
     return a.bytes != b.bytes ? a.bytes > b.bytes : hlo::Name(a.type) < hlo::Name(b.type);
   });
   std::ranges::sort(stats.largest, [](const Stats::ShapeBytes& a, const Stats::ShapeBytes& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : std::pair(a.first, a.shape) < std::pair(b.first, b.shape);
+    return a.bytes != b.bytes ? a.bytes > b.bytes
+                              : std::pair(a.first, a.shape) < std::pair(b.first, b.shape);
   });
   if (stats.largest.size() > largest) stats.largest.resize(largest);
 }
@@ -231,7 +239,8 @@ Result<Stats> ComputeStats(const Module& module, const StatsOptions& options) {
   Counter counter(module, options.target);
   CountBytes(module, counter, CountValues(module, is_fused), options.largest, stats);
   stats.parameter_bytes = counter.Sum(CountShapes(module, module.parameters_of(module.entry)));
-  stats.result_bytes = counter.Sum(CountShapes(module, {&module.computations[module.entry].root, 1}));
+  stats.result_bytes =
+      counter.Sum(CountShapes(module, {&module.computations[module.entry].root, 1}));
   if (auto failure = counter.Failure()) return std::unexpected(*std::move(failure));
   return stats;
 }

@@ -12,7 +12,8 @@ constexpr uint64_t Spaces(std::initializer_list<unsigned> numbers) {
   return bits;
 }
 
-// Measured on the dumps of libtpu 0.0.2 to 0.0.51; only the rounding of tuple tables differs between generations.
+// Measured on the dumps of libtpu 0.0.2 to 0.0.51; only the rounding of tuple tables differs
+// between generations.
 constexpr Target Tpu(std::string_view name, int64_t tuple_granule) {
   return {
       .name = name,
@@ -29,8 +30,9 @@ constexpr Target Tpu(std::string_view name, int64_t tuple_granule) {
 }
 
 constexpr std::array kTargets = {
-    Target{.name = "cpu"},  Target{.name = "gpu"}, Tpu("tpu-v2", 1024), Tpu("tpu-v3", 1024), Tpu("tpu-v4", 512),
-    Tpu("tpu-v5e", 512),    Tpu("tpu-v5p", 32),    Tpu("tpu-v6e", 32),  Tpu("tpu-v7x", 32),
+    Target{.name = "cpu"}, Target{.name = "gpu"}, Tpu("tpu-v2", 1024),
+    Tpu("tpu-v3", 1024),   Tpu("tpu-v4", 512),    Tpu("tpu-v5e", 512),
+    Tpu("tpu-v5p", 32),    Tpu("tpu-v6e", 32),    Tpu("tpu-v7x", 32),
 };
 
 }  // namespace

@@ -16,7 +16,6 @@ namespace stowplan::hlo {
 
 struct EqualOptions {
   // Facts that one of the inputs may be unable to hold are left out when false.
-  bool control_predecessors = true;  // the short text form has none
   bool settings = true;       // replica_count and other facts of the header that protos have not
   bool entry_layout = true;   // texts before 2022 have none
   bool stack_frames = true;   // nor have texts before 2025-12

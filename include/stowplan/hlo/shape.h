@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "stowplan/base/id.h"
@@ -91,6 +92,7 @@ class ShapeTable {
 
   Table<ShapeId, Shape> shapes_;
   Table<LayoutId, Layout> layouts_;
+  std::unordered_multimap<uint64_t, LayoutId> layout_rows_;  // by hash
   std::vector<int> depths_;
   std::vector<int64_t> dims_;
   std::vector<uint8_t> dynamic_;  // beside dims_

@@ -77,7 +77,8 @@ TEST(Diagnostic, LongLinesAreCutAroundThePlace) {
   const std::string line = std::string(500, 'a') + "HERE" + std::string(500, 'b');
   const Diagnostic diagnostic = Source::FromBytes("a", line)->At(500, 4, "what");
   EXPECT_EQ(diagnostic.column, 501U);
-  EXPECT_EQ(diagnostic.excerpt, "..." + std::string(40, 'a') + "HERE" + std::string(56, 'b') + "...");
+  EXPECT_EQ(diagnostic.excerpt,
+            "..." + std::string(40, 'a') + "HERE" + std::string(56, 'b') + "...");
   EXPECT_EQ(diagnostic.excerpt.substr(diagnostic.caret, diagnostic.caret_length), "HERE");
 }
 
@@ -102,7 +103,8 @@ TEST(Diagnostic, ProtosShowByteAndPath) {
 }
 
 TEST(Diagnostic, FilesAsAWholeShowNoPlace) {
-  EXPECT_EQ(Render(Fail("m", "cannot open", "look again").error()), "m: error: cannot open\n  hint: look again\n");
+  EXPECT_EQ(Render(Fail("m", "cannot open", "look again").error()),
+            "m: error: cannot open\n  hint: look again\n");
 }
 
 TEST(Diagnostic, ColorOnlyWhenAsked) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "base/json_equal.h"
 #include "base/json_writer.h"
@@ -53,7 +53,8 @@ TEST(JsonWriter, EscapesWhatItMust) {
 }
 
 TEST(JsonWriter, KeepsUtf8AndReplacesWhatIsNot) {
-  EXPECT_EQ(Written("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"), "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"");
+  EXPECT_EQ(Written("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80"),
+            "\"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\"");
   EXPECT_EQ(Written("\xff"), R"("\ufffd")");
   EXPECT_EQ(Written("\xc3"), R"("\ufffd")");
   EXPECT_EQ(Written("\xc0\xaf"), R"("\ufffd\ufffd")") << "overlong";
@@ -72,7 +73,8 @@ TEST(JsonWriter, NumbersThatJsonHasNotAreNull) {
 }
 
 TEST(SameJson, OrderOfKeysAndBlanksDoNotMatter) {
-  EXPECT_TRUE(SameJson(R"({"a":1,"b":{"c":[1,2],"d":"x"}})", R"({ "b" : {"d":"x","c":[1, 2]}, "a":1 })"));
+  EXPECT_TRUE(
+      SameJson(R"({"a":1,"b":{"c":[1,2],"d":"x"}})", R"({ "b" : {"d":"x","c":[1, 2]}, "a":1 })"));
   EXPECT_TRUE(SameJson("not json", "not json"));
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/base/source.h"
 
-#include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -11,6 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace stowplan {
 namespace {
@@ -70,9 +71,11 @@ TEST_F(SourceFile, IsUnpackedByContent) {
 }
 
 TEST_F(SourceFile, ErrorsNameTheFileAndTheReason) {
-  EXPECT_EQ(ErrorOf(ReadSource("/nonexistent/x")), "/nonexistent/x: error: cannot open: No such file or directory\n");
+  EXPECT_EQ(ErrorOf(ReadSource("/nonexistent/x")),
+            "/nonexistent/x: error: cannot open: No such file or directory\n");
   EXPECT_EQ(ErrorOf(ReadSource("/tmp")), "/tmp: error: is a directory, not a file\n");
-  EXPECT_NE(ErrorOf(ReadSource("/tmp/nothing*.txt")).find("hint: the shell found no file"), std::string::npos);
+  EXPECT_NE(ErrorOf(ReadSource("/tmp/nothing*.txt")).find("hint: the shell found no file"),
+            std::string::npos);
 }
 
 TEST_F(SourceFile, WithoutPermission) {
@@ -119,23 +122,29 @@ TEST(UnpackSource, CorruptionIsFoundAndPlaced) {
   const std::string error = ErrorOf(UnpackSource("a", packed));
   EXPECT_TRUE(error.starts_with("a: byte ")) << error;
   EXPECT_NE(error.find("the gzip stream is corrupt"), std::string::npos) << error;
-  EXPECT_NE(ErrorOf(UnpackSource("a", Gzip("x") + "garbage")).find("not gzip follow"), std::string::npos);
-  EXPECT_NE(ErrorOf(UnpackSource("a", Zstd("x") + "garbage")).find("the zstd stream is corrupt"), std::string::npos);
+  EXPECT_NE(ErrorOf(UnpackSource("a", Gzip("x") + "garbage")).find("not gzip follow"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(UnpackSource("a", Zstd("x") + "garbage")).find("the zstd stream is corrupt"),
+            std::string::npos);
 }
 
 // A few kilobytes that claim to be a hundred megabytes stop at the limit.
 TEST(UnpackSource, BombsStopAtTheLimit) {
   const std::string zeros(100'000'000, '\0');
   for (const std::string& packed : {Gzip(zeros), Zstd(zeros)}) {
-    EXPECT_EQ(ErrorOf(UnpackSource("a", packed, 1'000'000)), "a: error: larger than the limit of 1000000 bytes\n");
+    EXPECT_EQ(ErrorOf(UnpackSource("a", packed, 1'000'000)),
+              "a: error: larger than the limit of 1000000 bytes\n");
     ExpectBytes(UnpackSource("a", packed, 100'000'000), zeros);
     EXPECT_NE(ErrorOf(UnpackSource("a", packed, 99'999'999)), "");
   }
 }
 
 TEST(UnpackSource, OtherArchivesAreNamed) {
-  EXPECT_EQ(ErrorOf(UnpackSource("a", std::string_view("\xfd" "7zXZ\0rest", 10))),
-            "a: error: packed with xz, which Stowplan does not unpack\n  hint: unpack it first: xz -d\n");
+  EXPECT_EQ(
+      ErrorOf(UnpackSource("a", std::string_view("\xfd"
+                                                 "7zXZ\0rest",
+                                                 10))),
+      "a: error: packed with xz, which Stowplan does not unpack\n  hint: unpack it first: xz -d\n");
   EXPECT_NE(ErrorOf(UnpackSource("a", "PK\x03\x04rest")).find("zip"), std::string::npos);
   EXPECT_NE(ErrorOf(UnpackSource("a", "BZh91AY&SY")).find("bzip2"), std::string::npos);
 }

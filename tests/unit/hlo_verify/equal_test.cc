@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/hlo/equal.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 #include <string_view>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "stowplan/text/parse.h"
 
@@ -21,7 +21,8 @@ Module Parse(std::string_view text) {
   return *std::move(module);
 }
 
-constexpr std::string_view kText = R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
+constexpr std::string_view kText =
+    R"(HloModule m, is_scheduled=true, entry_computation_layout={(f32[4]{0})->f32[4]{0}}
 
 %add (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
@@ -58,31 +59,42 @@ TEST(Differences, OrderOfComputationsAndKeysDoesNotMatter) {
   const std::string text(kText);
   const size_t add = text.find("%add (");
   const size_t entry = text.find("ENTRY");
-  EXPECT_THAT(Differences(Parse(std::string(text).insert(add, other)), Parse(std::string(text).insert(entry, other))),
+  EXPECT_THAT(Differences(Parse(std::string(text).insert(add, other)),
+                          Parse(std::string(text).insert(entry, other))),
               IsEmpty());
 }
 
 TEST(Differences, AreNamed) {
   EXPECT_THAT(After("HloModule m", "HloModule n"), ElementsAre("the module's name differs"));
-  EXPECT_THAT(After("->f32[4]{0}}", "->f32[5]{0}}"), ElementsAre("entry_computation_layout: results differ"));
+  EXPECT_THAT(After("->f32[4]{0}}", "->f32[5]{0}}"),
+              ElementsAre("entry_computation_layout: results differ"));
   EXPECT_THAT(After("dimensions={0}", "dimensions={1}"),
               ElementsAre("`r` in `main`: dimensions differs: 0 and 1"));
   EXPECT_THAT(After("f32[4]{0} negate", "f32[4]{0:S(1)} negate"),
               ElementsAre("`n` in `main`: shapes differ: f32[4]{0} and f32[4]{0:S(1)}"));
-  EXPECT_THAT(After("negate(%p)", "abs(%p)"), ElementsAre("`n` in `main`: opcodes differ: negate and abs"));
+  EXPECT_THAT(After("negate(%p)", "abs(%p)"),
+              ElementsAre("`n` in `main`: opcodes differ: negate and abs"));
   EXPECT_THAT(After("add(%a, %b)", "add(%b, %a)"), ElementsAre("`c` in `add`: operands differ"));
-  EXPECT_THAT(After("source_line=3", "source_line=4"), ElementsAre("`n` in `main`: source_line differs: 3 and 4"));
-  EXPECT_THAT(After("op_name=\"neg\"", "op_name=\"x\""), ElementsAre("`n` in `main`: op_name differs: neg and x"));
-  EXPECT_THAT(After("\"d\"", "\"e\""),
-              ElementsAre(R"(`x` in `main`: backend_config differs: {"a":1,"b":{"c":"d"}} and {"a":1,"b":{"c":"e"}})"));
-  EXPECT_THAT(After("constant(0)", "constant(1)"), ElementsAre("`zero` in `main`: literal differs: 0 and 1"));
+  EXPECT_THAT(After("source_line=3", "source_line=4"),
+              ElementsAre("`n` in `main`: source_line differs: 3 and 4"));
+  EXPECT_THAT(After("op_name=\"neg\"", "op_name=\"x\""),
+              ElementsAre("`n` in `main`: op_name differs: neg and x"));
+  EXPECT_THAT(
+      After("\"d\"", "\"e\""),
+      ElementsAre(
+          R"(`x` in `main`: backend_config differs: {"a":1,"b":{"c":"d"}} and {"a":1,"b":{"c":"e"}})"));
+  EXPECT_THAT(After("constant(0)", "constant(1)"),
+              ElementsAre("`zero` in `main`: literal differs: 0 and 1"));
   EXPECT_THAT(After(", control-predecessors={%r}", ""),
               ElementsAre("`n` in `main`: only the first has control-predecessors=r"));
-  EXPECT_THAT(After("custom_call_target=\"f\"", "custom_call_target=\"f\", custom_call_has_side_effect=true"),
+  EXPECT_THAT(After("custom_call_target=\"f\"",
+                    "custom_call_target=\"f\", custom_call_has_side_effect=true"),
               ElementsAre("`x` in `main`: only the second has custom_call_has_side_effect=1"));
 }
 
-TEST(Differences, ElidedLiteralsEqualAny) { EXPECT_THAT(After("constant(0)", "constant({...})"), IsEmpty()); }
+TEST(Differences, ElidedLiteralsEqualAny) {
+  EXPECT_THAT(After("constant(0)", "constant({...})"), IsEmpty());
+}
 
 TEST(Differences, SchedulesAreCompared) {
   EXPECT_THAT(After("  %p = f32[4]{0} parameter(0)\n  %zero = f32[] constant(0)\n",
@@ -91,8 +103,9 @@ TEST(Differences, SchedulesAreCompared) {
 }
 
 TEST(Differences, MissingInstructionsAndComputations) {
-  EXPECT_THAT(After("  %b = f32[] parameter(1)\n", "  %b = f32[] parameter(1)\n  %d = f32[] negate(%b)\n"),
-              testing::Contains("`d` in `add`: only the second has it"));
+  EXPECT_THAT(
+      After("  %b = f32[] parameter(1)\n", "  %b = f32[] parameter(1)\n  %d = f32[] negate(%b)\n"),
+      testing::Contains("`d` in `add`: only the second has it"));
   EXPECT_THAT(After("ENTRY", "%b2 () -> f32[] {\n  ROOT %k = f32[] constant(1)\n}\n\nENTRY"),
               ElementsAre("computation `b2`: only the second has it"));
 }
@@ -100,7 +113,9 @@ TEST(Differences, MissingInstructionsAndComputations) {
 TEST(Differences, TheListIsLimited) {
   EqualOptions options;
   options.limit = 1;
-  EXPECT_EQ(Differences(Parse(kText), Parse("ENTRY e {\n  ROOT p = f32[] parameter(0)\n}"), options).size(), 1U);
+  EXPECT_EQ(Differences(Parse(kText), Parse("ENTRY e {\n  ROOT p = f32[] parameter(0)\n}"), options)
+                .size(),
+            1U);
 }
 
 // `%w#1` is a get-tuple-element without a name.
@@ -125,8 +140,10 @@ ENTRY %main (w: (f32[4], s32[])) -> f32[4] {
   EXPECT_THAT(Differences(Parse(kLong), Parse(kCompact)), IsEmpty());
   EXPECT_THAT(Differences(Parse(kCompact), Parse(kLong)), IsEmpty());
   std::string other(kLong);
-  other.replace(other.find("f32[4]{0} get-tuple-element(%w), index=0"), 40, "s32[] get-tuple-element(%w), index=1 ");
-  EXPECT_THAT(Differences(Parse(other), Parse(kCompact)), testing::Contains("`x` in `main`: operands differ"));
+  other.replace(other.find("f32[4]{0} get-tuple-element(%w), index=0"), 40,
+                "s32[] get-tuple-element(%w), index=1 ");
+  EXPECT_THAT(Differences(Parse(other), Parse(kCompact)),
+              testing::Contains("`x` in `main`: operands differ"));
 }
 
 // The wrapper of an async operation has no name in the short form.

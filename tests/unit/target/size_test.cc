@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/target/size.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "text/shape_parser.h"
 
@@ -138,7 +138,8 @@ TEST(ByteSize, WhatDoesNotFitIsAnError) {
   EXPECT_EQ(SizeOf("s16[9223372036854775807]{0}", "cpu"), Error(SizeError::kOverflow));
   EXPECT_EQ(SizeOf("s4[9223372036854775807]{0:E(4)}", "cpu"), Error(SizeError::kOverflow));
   EXPECT_EQ(SizeOf("s8[9223372036854775807]{0:T(128)}", "tpu-v5e"), Error(SizeError::kOverflow));
-  EXPECT_EQ(SizeOf("s8[9223372036854775807]{0:T(128)}", "cpu"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(SizeOf("s8[9223372036854775807]{0:T(128)}", "cpu"),
+            std::numeric_limits<int64_t>::max());
   EXPECT_EQ(SizeOf("s8[9223372036854775807]{0}", "tpu-v5e"), Error(SizeError::kOverflow));
   EXPECT_EQ(SizeOf("s8[9223372036854775807,0]{1,0}", "tpu-v5e"), 0);
   EXPECT_EQ(SizeOf("f32[?,3]{1,0}", "cpu"), Error(SizeError::kUnbounded));
@@ -154,7 +155,8 @@ TEST(ByteSize, LayoutsThatDoNotFitAreAnError) {
     layout.minor_to_major = std::move(order);
     layout.tiles = {std::move(tile)};
     layout.element_bits = bits;
-    return ByteSize(shapes, shapes.AddArray(hlo::ElementType::kF32, dims, {}, shapes.AddLayout(layout)),
+    return ByteSize(shapes,
+                    shapes.AddArray(hlo::ElementType::kF32, dims, {}, shapes.AddLayout(layout)),
                     *FindTarget("tpu-v5e"));
   };
   EXPECT_EQ(size({1, 0}, {8, 128}), 8 * 128 * 4);

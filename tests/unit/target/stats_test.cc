@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/target/stats.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "stowplan/hlo/module_builder.h"
 #include "stowplan/text/parse.h"
@@ -20,7 +20,8 @@ hlo::Module Parse(std::string_view text) {
   return *std::move(module);
 }
 
-Result<Stats> StatsOf(const hlo::Module& module, std::string_view target = "cpu", size_t largest = 10) {
+Result<Stats> StatsOf(const hlo::Module& module, std::string_view target = "cpu",
+                      size_t largest = 10) {
   return ComputeStats(module, {.target = *FindTarget(target), .largest = largest});
 }
 
@@ -57,7 +58,8 @@ TEST(Stats, CountsInstructionsAndBytes) {
       {"parameter", 3}, {"negate", 2}, {"copy", 1}, {"fusion", 1}, {"tuple", 1}};
   EXPECT_EQ(stats->opcodes, opcodes);
   // What the fusion computes inside, and what the tuple passes on, takes no room of its own.
-  const std::vector<Stats::TypeBytes> types = {{hlo::ElementType::kF32, 3, 12000}, {hlo::ElementType::kBf16, 2, 32}};
+  const std::vector<Stats::TypeBytes> types = {{hlo::ElementType::kF32, 3, 12000},
+                                               {hlo::ElementType::kBf16, 2, 32}};
   EXPECT_EQ(stats->types, types);
   EXPECT_EQ(stats->total_bytes, 12032);
   ASSERT_EQ(stats->largest.size(), 2U);
@@ -72,8 +74,12 @@ TEST(Stats, ListsAsManyShapesAsAskedFor) {
 }
 
 TEST(Stats, SizesAreTheTargets) {
-  EXPECT_EQ(StatsOf(Parse("ENTRY e { ROOT p = f32[3,5]{1,0:T(8,128)} parameter(0) }"), "cpu")->total_bytes, 60);
-  EXPECT_EQ(StatsOf(Parse("ENTRY e { ROOT p = f32[3,5]{1,0:T(8,128)} parameter(0) }"), "tpu-v6e")->total_bytes, 4096);
+  EXPECT_EQ(StatsOf(Parse("ENTRY e { ROOT p = f32[3,5]{1,0:T(8,128)} parameter(0) }"), "cpu")
+                ->total_bytes,
+            60);
+  EXPECT_EQ(StatsOf(Parse("ENTRY e { ROOT p = f32[3,5]{1,0:T(8,128)} parameter(0) }"), "tpu-v6e")
+                ->total_bytes,
+            4096);
 }
 
 // A while carries its state on; its body's parameters are the same values.
@@ -96,8 +102,9 @@ ENTRY main {
 }
 )"));
   ASSERT_TRUE(stats.has_value());
-  const std::vector<Stats::TypeBytes> types = {
-      {hlo::ElementType::kF32, 2, 80}, {hlo::ElementType::kS32, 1, 4}, {hlo::ElementType::kPred, 1, 1}};
+  const std::vector<Stats::TypeBytes> types = {{hlo::ElementType::kF32, 2, 80},
+                                               {hlo::ElementType::kS32, 1, 4},
+                                               {hlo::ElementType::kPred, 1, 1}};
   EXPECT_EQ(stats->types, types);
 }
 
@@ -109,16 +116,17 @@ TEST(Stats, UnboundedArraysAreCountedApart) {
 }
 
 TEST(Stats, OverflowIsAnErrorAtTheShape) {
-  const Result<Stats> stats =
-      StatsOf(Parse("ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT big = f32[9000000000,9000000000] iota(), "
-                    "iota_dimension=0\n}"));
+  const Result<Stats> stats = StatsOf(
+      Parse("ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT big = f32[9000000000,9000000000] iota(), "
+            "iota_dimension=0\n}"));
   ASSERT_FALSE(stats.has_value());
   EXPECT_EQ(stats.error()[0].line, 3U);
   EXPECT_EQ(stats.error()[0].message, "`big`: the shape's size does not fit in 64 bits");
 }
 
 TEST(Stats, UnknownOpcodesAreCountedByName) {
-  const Result<Stats> stats = StatsOf(Parse("ENTRY e { p = f32[] parameter(0)\n ROOT x = f32[] new-op(p) }"));
+  const Result<Stats> stats =
+      StatsOf(Parse("ENTRY e { p = f32[] parameter(0)\n ROOT x = f32[] new-op(p) }"));
   ASSERT_TRUE(stats.has_value());
   const std::vector<Stats::OpcodeCount> opcodes = {{"new-op", 1}, {"parameter", 1}};
   EXPECT_EQ(stats->opcodes, opcodes);
