@@ -11,6 +11,9 @@ function(stowplan_set_up target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     # std::stable_sort of libstdc++ 12 calls what it declares deprecated; g++ reports our uses.
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  else()
+    # g++ 12 warns of std::optional values that are read only when they are set.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
   endif()
   if(STOWPLAN_WERROR)
     target_compile_options(${target} PRIVATE -Werror)

@@ -13,8 +13,9 @@ STANDS_ON = {
     "text": ["base", "hlo"],
     "proto": ["base", "hlo"],
     "target": ["base", "hlo"],
-    "root": ["base", "hlo", "text", "proto", "target"],
-    "cli": ["base", "hlo", "text", "proto", "target", "root"],
+    "report": ["base", "hlo", "text", "proto", "target"],
+    "root": ["base", "hlo", "text", "proto", "target", "report"],
+    "cli": ["base", "hlo", "text", "proto", "target", "report", "root"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -34,20 +34,23 @@ bool ReadLeaf(Context& context, std::string_view bytes, Leaf& leaf) {
   while (message.Next()) {
     switch (message.key()) {
       case VarintKey(OriginalElementField::kShapeIndex):
-      case BytesKey(OriginalElementField::kShapeIndex): message.AppendInts(leaf.index); break;
+      case BytesKey(OriginalElementField::kShapeIndex):
+        message.AppendInts(leaf.index);
+        break;
       case BytesKey(OriginalElementField::kOriginalArray):
         leaf.text.clear();
         is_good = AppendOriginalArray(context, message.Bytes(), leaf.text);
         break;
-      default: context.Skip(MessageKind::kOriginalElement, message);
+      default:
+        context.Skip(MessageKind::kOriginalElement, message);
     }
   }
   return is_good && !HasNegative(leaf.index) && leaf.index.size() <= kMaxIndex;
 }
 
-// The tree that has these leaves, sorted by index, below a node at `depth`. Nodes in between that have a value of their
-// own and nodes below lose the value. `gaps` counts leaves that the tree has and `leaves` do not, down from kMaxGaps;
-// the tree is not finished when it gets to 0.
+// The tree that has these leaves, sorted by index, below a node at `depth`. Nodes in between that
+// have a value of their own and nodes below lose the value. `gaps` counts leaves that the tree has
+// and `leaves` do not, down from kMaxGaps; the tree is not finished when it gets to 0.
 void AppendTree(std::span<const Leaf> leaves, size_t depth, size_t& gaps, std::string& out) {
   while (leaves.size() > 1 && leaves.front().index.size() == depth) leaves = leaves.subspan(1);
   if (leaves.empty() || leaves.front().index.size() == depth) {
@@ -60,7 +63,8 @@ void AppendTree(std::span<const Leaf> leaves, size_t depth, size_t& gaps, std::s
   out += '(';
   for (int64_t child = 0; !leaves.empty() && gaps != 0; ++child) {
     if (child != 0) out += ", ";
-    const auto end = std::ranges::find_if(leaves, [&](const Leaf& leaf) { return leaf.index[depth] != child; });
+    const auto end =
+        std::ranges::find_if(leaves, [&](const Leaf& leaf) { return leaf.index[depth] != child; });
     const auto count = static_cast<size_t>(end - leaves.begin());
     AppendTree(leaves.first(count), depth + 1, gaps, out);
     leaves = leaves.subspan(count);
@@ -73,12 +77,23 @@ std::string ReadSide(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(TensorSparsityField::kNumNonZero): non_zero = message.Int64(); break;
-      case VarintKey(TensorSparsityField::kBlockSize): block = message.Int64(); break;
-      case VarintKey(TensorSparsityField::kDimension): dimension = message.Int64(); break;
-      case VarintKey(TensorSparsityField::kStride): stride = message.Int64(); break;
-      case VarintKey(TensorSparsityField::kIdx): idx = message.Int32(); break;
-      default: context.Skip(MessageKind::kTensorSparsity, message);
+      case VarintKey(TensorSparsityField::kNumNonZero):
+        non_zero = message.Int64();
+        break;
+      case VarintKey(TensorSparsityField::kBlockSize):
+        block = message.Int64();
+        break;
+      case VarintKey(TensorSparsityField::kDimension):
+        dimension = message.Int64();
+        break;
+      case VarintKey(TensorSparsityField::kStride):
+        stride = message.Int64();
+        break;
+      case VarintKey(TensorSparsityField::kIdx):
+        idx = message.Int32();
+        break;
+      default:
+        context.Skip(MessageKind::kTensorSparsity, message);
     }
   }
   std::string text = "{sparsity=" + std::to_string(non_zero) + "x" + std::to_string(block);
@@ -96,10 +111,15 @@ bool AppendOriginalArray(Context& context, std::string_view bytes, std::string& 
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(OriginalArrayField::kInstructionName): name = message.Bytes(); break;
+      case BytesKey(OriginalArrayField::kInstructionName):
+        name = message.Bytes();
+        break;
       case VarintKey(OriginalArrayField::kShapeIndex):
-      case BytesKey(OriginalArrayField::kShapeIndex): message.AppendInts(index); break;
-      default: context.Skip(MessageKind::kOriginalArray, message);
+      case BytesKey(OriginalArrayField::kShapeIndex):
+        message.AppendInts(index);
+        break;
+      default:
+        context.Skip(MessageKind::kOriginalArray, message);
     }
   }
   out.append("\"").append(name).append("\"");
@@ -122,8 +142,11 @@ void AppendOriginalValue(Context& context, std::string_view bytes, std::string& 
         leaves.emplace_back();
         is_good = ReadLeaf(context, message.Bytes(), leaves.back()) && is_good;
         break;
-      case VarintKey(OriginalValueField::kIsSyntheticCall): is_synthetic = message.Bool(); break;
-      default: context.Skip(MessageKind::kOriginalValue, message);
+      case VarintKey(OriginalValueField::kIsSyntheticCall):
+        is_synthetic = message.Bool();
+        break;
+      default:
+        context.Skip(MessageKind::kOriginalValue, message);
     }
   }
   if (is_synthetic) {
@@ -136,7 +159,7 @@ void AppendOriginalValue(Context& context, std::string_view bytes, std::string& 
   out += '{';
   AppendTree(leaves, 0, gaps, out);
   out += '}';
-  if (gaps == 0) context.Error(bytes.data(), "the original value lacks most of its elements");
+  if (gaps == 0) context.Error(bytes, "the original value lacks most of its elements");
 }
 
 void AppendStatistics(Context& context, std::string_view bytes, std::string& out) {
@@ -145,23 +168,31 @@ void AppendStatistics(Context& context, std::string_view bytes, std::string& out
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(StatisticsField::kIndex): index = message.Int64(); break;
+      case VarintKey(StatisticsField::kIndex):
+        index = message.Int64();
+        break;
       case BytesKey(StatisticsField::kStatistics): {
         std::string_view name;
         double value = 0;
         Message statistic(message.Bytes());
         while (statistic.Next()) {
           switch (statistic.key()) {
-            case BytesKey(StatisticField::kName): name = statistic.Bytes(); break;
-            case Fixed64Key(StatisticField::kValue): value = std::bit_cast<double>(statistic.Fixed64()); break;
-            default: context.Skip(MessageKind::kStatistic, statistic);
+            case BytesKey(StatisticField::kName):
+              name = statistic.Bytes();
+              break;
+            case Fixed64Key(StatisticField::kValue):
+              value = std::bit_cast<double>(statistic.Fixed64());
+              break;
+            default:
+              context.Skip(MessageKind::kStatistic, statistic);
           }
         }
         statistics.append(",").append(name).append("=");
         AppendShort(value, statistics);
         break;
       }
-      default: context.Skip(MessageKind::kStatistics, message);
+      default:
+        context.Skip(MessageKind::kStatistics, message);
     }
   }
   if (statistics.empty()) return;
@@ -183,11 +214,12 @@ void AppendResultAccuracy(Context& context, std::string_view bytes, std::string&
         tolerance = message.Bytes();
         mode = 0;
         break;
-      default: context.Skip(MessageKind::kResultAccuracy, message);
+      default:
+        context.Skip(MessageKind::kResultAccuracy, message);
     }
   }
   if (mode == 1) out += "{mode=highest}";
-  if (mode != 0 && mode != 1) context.Error(bytes.data(), "unknown accuracy mode " + std::to_string(mode));
+  if (mode != 0 && mode != 1) context.Error(bytes, "unknown accuracy mode " + std::to_string(mode));
   if (!tolerance) return;
   double atol = 0;
   double rtol = 0;
@@ -195,10 +227,17 @@ void AppendResultAccuracy(Context& context, std::string_view bytes, std::string&
   Message parts(*tolerance);
   while (parts.Next()) {
     switch (parts.key()) {
-      case Fixed64Key(ToleranceField::kAtol): atol = std::bit_cast<double>(parts.Fixed64()); break;
-      case Fixed64Key(ToleranceField::kRtol): rtol = std::bit_cast<double>(parts.Fixed64()); break;
-      case VarintKey(ToleranceField::kUlps): ulps = parts.Int64(); break;
-      default: context.Skip(MessageKind::kTolerance, parts);
+      case Fixed64Key(ToleranceField::kAtol):
+        atol = std::bit_cast<double>(parts.Fixed64());
+        break;
+      case Fixed64Key(ToleranceField::kRtol):
+        rtol = std::bit_cast<double>(parts.Fixed64());
+        break;
+      case VarintKey(ToleranceField::kUlps):
+        ulps = parts.Int64();
+        break;
+      default:
+        context.Skip(MessageKind::kTolerance, parts);
     }
   }
   out += "{tolerance={atol=";
@@ -214,9 +253,14 @@ void AppendSparsity(Context& context, std::string_view bytes, std::string& out) 
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(SparsityConfigField::kLhs): lhs = ReadSide(context, message.Bytes()); break;
-      case BytesKey(SparsityConfigField::kRhs): rhs = ReadSide(context, message.Bytes()); break;
-      default: context.Skip(MessageKind::kSparsityConfig, message);
+      case BytesKey(SparsityConfigField::kLhs):
+        lhs = ReadSide(context, message.Bytes());
+        break;
+      case BytesKey(SparsityConfigField::kRhs):
+        rhs = ReadSide(context, message.Bytes());
+        break;
+      default:
+        context.Skip(MessageKind::kSparsityConfig, message);
     }
   }
   if (!lhs && !rhs) return;

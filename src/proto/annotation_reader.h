@@ -9,10 +9,12 @@
 
 namespace stowplan::proto {
 
-// OriginalValueProto: {({"a"}, {"b" {1}})}. Leaves `out` as it is when XLA would take the value for none.
+// OriginalValueProto: {({"a"}, {"b" {1}})}. Leaves `out` as it is when XLA would take the value for
+// none.
 void AppendOriginalValue(Context& context, std::string_view bytes, std::string& out);
 
-// OriginalArrayProto: "a" {1}. False when its index has a negative number, which XLA takes for no array at all.
+// OriginalArrayProto: "a" {1}. False when its index has a negative number, which XLA takes for no
+// array at all.
 bool AppendOriginalArray(Context& context, std::string_view bytes, std::string& out);
 
 // StatisticsViz: {visualizing_index=0,a=1}; nothing when it has no statistics.
@@ -21,7 +23,8 @@ void AppendStatistics(Context& context, std::string_view bytes, std::string& out
 // ResultAccuracy: {mode=highest} or {tolerance={atol=0,rtol=0.4,ulps=0}}; nothing for the default.
 void AppendResultAccuracy(Context& context, std::string_view bytes, std::string& out);
 
-// SparsityConfig: {lhs={sparsity=2x4 dimension=1 stride=1 idx=0}}; nothing when it has neither side.
+// SparsityConfig: {lhs={sparsity=2x4 dimension=1 stride=1 idx=0}}; nothing when it has neither
+// side.
 void AppendSparsity(Context& context, std::string_view bytes, std::string& out);
 
 }  // namespace stowplan::proto

@@ -18,15 +18,20 @@ using hlo::ShapeId;
 using hlo::ShapeTable;
 
 // Names of enums, by number.
-constexpr std::array<std::string_view, 3> kDistributions = {"rng_invalid", "rng_uniform", "rng_normal"};
-constexpr std::array<std::string_view, 3> kRngAlgorithms = {"rng_default", "rng_three_fry", "rng_philox"};
+constexpr std::array<std::string_view, 3> kDistributions = {"rng_invalid", "rng_uniform",
+                                                            "rng_normal"};
+constexpr std::array<std::string_view, 3> kRngAlgorithms = {"rng_default", "rng_three_fry",
+                                                            "rng_philox"};
 constexpr std::array<std::string_view, 4> kFftTypes = {"FFT", "IFFT", "RFFT", "IRFFT"};
-constexpr std::array<std::string_view, 3> kPaddingTypes = {"PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"};
-constexpr std::array<std::string_view, 3> kSchedules = {"SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST"};
+constexpr std::array<std::string_view, 3> kPaddingTypes = {"PADDING_INVALID", "PADDING_VALID",
+                                                           "PADDING_SAME"};
+constexpr std::array<std::string_view, 3> kSchedules = {"SCHEDULE_NONE", "SCHEDULE_LATEST",
+                                                        "SCHEDULE_EARLIEST"};
 constexpr std::array<std::string_view, 5> kApiVersions = {
     "API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
     "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
-constexpr std::array<std::string_view, 4> kTransposes = {"TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
+constexpr std::array<std::string_view, 4> kTransposes = {"TRANSPOSE_INVALID", "NO_TRANSPOSE",
+                                                         "TRANSPOSE", "ADJOINT"};
 constexpr std::array<std::string_view, 4> kConvolutionKinds = {"unset", "fprop", "dgrad", "wgrad"};
 constexpr std::array<std::string_view, 3> kTriStates = {"", "true", "false"};
 
@@ -42,7 +47,8 @@ std::string_view DefaultComparison(ElementType type) {
     case ElementType::kS8:
     case ElementType::kS16:
     case ElementType::kS32:
-    case ElementType::kS64: return "SIGNED";
+    case ElementType::kS64:
+      return "SIGNED";
     case ElementType::kPred:
     case ElementType::kU1:
     case ElementType::kU2:
@@ -50,8 +56,10 @@ std::string_view DefaultComparison(ElementType type) {
     case ElementType::kU8:
     case ElementType::kU16:
     case ElementType::kU32:
-    case ElementType::kU64: return "UNSIGNED";
-    default: return "FLOAT";
+    case ElementType::kU64:
+      return "UNSIGNED";
+    default:
+      return "FLOAT";
   }
 }
 
@@ -76,9 +84,13 @@ size_t CountLeaves(const ShapeTable& shapes, ShapeId shape) {
 
 AttributeReader::AttributeReader(Context& context, ShapeReader& shapes, const IdMap& computations,
                                  const IdMap& instructions)
-    : context_(context), shapes_(shapes), computations_(computations), instructions_(instructions) {}
+    : context_(context),
+      shapes_(shapes),
+      computations_(computations),
+      instructions_(instructions) {}
 
-std::span<const hlo::Attribute> AttributeReader::Read(const InstructionHead& head, const KeptFields& fields) {
+std::span<const hlo::Attribute> AttributeReader::Read(const InstructionHead& head,
+                                                      const KeptFields& fields) {
   head_ = head;
   fields_ = &fields;
   attributes_.clear();
@@ -93,7 +105,8 @@ void AttributeReader::ReadCalled() {
   fields_->ForEachNumber(Field::kCalledComputationIds, [&](int64_t id, const char* at) {
     const uint32_t row = computations_.Find(id);
     if (row == IdMap::kNone) {
-      context_.Error(at, "no computation with the id " + std::to_string(id) + " precedes the one that calls it");
+      context_.Error(at, "no computation with the id " + std::to_string(id) +
+                             " precedes the one that calls it");
     } else {
       called_.emplace_back(row);
     }
@@ -103,15 +116,19 @@ void AttributeReader::ReadCalled() {
 // As long as there are opcodes: a line or a call each.
 void AttributeReader::ReadOwn() {
   switch (head_.opcode) {
-    case Opcode::kParameter: return ReadParameter();
-    case Opcode::kConstant: return AddConstant();
-    case Opcode::kGetTupleElement: return AddNumber(Key::kIndex, Field::kTupleIndex);
+    case Opcode::kParameter:
+      return ReadParameter();
+    case Opcode::kConstant:
+      return AddConstant();
+    case Opcode::kGetTupleElement:
+      return AddNumber(Key::kIndex, Field::kTupleIndex);
     case Opcode::kBroadcast:
     case Opcode::kConcatenate:
     case Opcode::kReverse:
     case Opcode::kTranspose:
     case Opcode::kGetDimensionSize:
-    case Opcode::kSetDimensionSize: return AddInts(Key::kDimensions, Field::kDimensions);
+    case Opcode::kSetDimensionSize:
+      return AddInts(Key::kDimensions, Field::kDimensions);
     case Opcode::kReduce:
     case Opcode::kMap:
       AddInts(Key::kDimensions, Field::kDimensions);
@@ -128,25 +145,38 @@ void AttributeReader::ReadOwn() {
       // The proto has the body first, the text the condition.
       AddCalled(Key::kCondition, 1);
       return AddCalled(Key::kBody, 0);
-    case Opcode::kConditional: return AddBranches();
-    case Opcode::kCustomCall: return ReadCustomCall();
-    case Opcode::kSlice: return AddSlices();
-    case Opcode::kDynamicSlice: return AddInts(Key::kDynamicSliceSizes, Field::kDynamicSliceSizes);
-    case Opcode::kPad: return AddPadding();
-    case Opcode::kReshape: return AddInferredDimension();
-    case Opcode::kIota: return AddFirstDimension(Key::kIotaDimension);
+    case Opcode::kConditional:
+      return AddBranches();
+    case Opcode::kCustomCall:
+      return ReadCustomCall();
+    case Opcode::kSlice:
+      return AddSlices();
+    case Opcode::kDynamicSlice:
+      return AddInts(Key::kDynamicSliceSizes, Field::kDynamicSliceSizes);
+    case Opcode::kPad:
+      return AddPadding();
+    case Opcode::kReshape:
+      return AddInferredDimension();
+    case Opcode::kIota:
+      return AddFirstDimension(Key::kIotaDimension);
     case Opcode::kDot:
     case Opcode::kScaledDot:
-    case Opcode::kRaggedDot: return ReadDot();
-    case Opcode::kConvolution: return ReadConvolution();
-    case Opcode::kGather: return ReadGather();
-    case Opcode::kScatter: return ReadScatter();
-    case Opcode::kCompare: return ReadCompare();
+    case Opcode::kRaggedDot:
+      return ReadDot();
+    case Opcode::kConvolution:
+      return ReadConvolution();
+    case Opcode::kGather:
+      return ReadGather();
+    case Opcode::kScatter:
+      return ReadScatter();
+    case Opcode::kCompare:
+      return ReadCompare();
     case Opcode::kSort:
       AddInts(Key::kDimensions, Field::kDimensions);
       AddFlag(Key::kIsStable, Field::kIsStable);
       return AddCalled(Key::kToApply, 0);
-    case Opcode::kScan: return ReadScan();
+    case Opcode::kScan:
+      return ReadScan();
     case Opcode::kTopk:
       AddNumber(Key::kK, Field::kK);
       AddNumber(Key::kLargest, Field::kLargest);
@@ -158,17 +188,22 @@ void AttributeReader::ReadOwn() {
       AddWindow();
       AddCalled(Key::kSelect, 0);
       return AddCalled(Key::kScatter, 1);
-    default: return ReadOwnRare();
+    default:
+      return ReadOwnRare();
   }
 }
 
 void AttributeReader::ReadOwnRare() {
   switch (head_.opcode) {
-    case Opcode::kAsyncStart: return ReadAsyncStart();
-    case Opcode::kAsyncUpdate: return AddAliasing();
+    case Opcode::kAsyncStart:
+      return ReadAsyncStart();
+    case Opcode::kAsyncUpdate:
+      return AddAliasing();
     // Which computation it is, is the start's business.
-    case Opcode::kAsyncDone: return;
-    case Opcode::kCopyStart: return ReadCopyStart();
+    case Opcode::kAsyncDone:
+      return;
+    case Opcode::kCopyStart:
+      return ReadCopyStart();
     case Opcode::kSend:
     case Opcode::kSendDone:
     case Opcode::kRecv:
@@ -185,7 +220,8 @@ void AttributeReader::ReadOwnRare() {
     case Opcode::kCollectiveReduce:
     case Opcode::kCrossReplicaSum:
     case Opcode::kRaggedAllToAll:
-    case Opcode::kReduceScatter: return ReadCollective();
+    case Opcode::kReduceScatter:
+      return ReadCollective();
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
       AddChannelId();
@@ -194,9 +230,12 @@ void AttributeReader::ReadOwnRare() {
     case Opcode::kFft:
       AddWord(Key::kFftType, Field::kFftType, kFftTypes);
       return AddInts(Key::kFftLength, Field::kFftLength);
-    case Opcode::kRng: return AddWord(Key::kDistribution, Field::kDistribution, kDistributions);
-    case Opcode::kRngBitGenerator: return AddWord(Key::kAlgorithm, Field::kRngAlgorithm, kRngAlgorithms);
-    case Opcode::kRngGetAndUpdateState: return AddNumber(Key::kDelta, Field::kDelta);
+    case Opcode::kRng:
+      return AddWord(Key::kDistribution, Field::kDistribution, kDistributions);
+    case Opcode::kRngBitGenerator:
+      return AddWord(Key::kAlgorithm, Field::kRngAlgorithm, kRngAlgorithms);
+    case Opcode::kRngGetAndUpdateState:
+      return AddNumber(Key::kDelta, Field::kDelta);
     case Opcode::kReducePrecision:
       AddNumber(Key::kExponentBits, Field::kExponentBits);
       return AddNumber(Key::kMantissaBits, Field::kMantissaBits);
@@ -205,14 +244,20 @@ void AttributeReader::ReadOwnRare() {
     case Opcode::kBatchNormTraining:
       AddEpsilon();
       return AddNumber(Key::kFeatureIndex, Field::kFeatureIndex);
-    case Opcode::kTriangularSolve: return ReadTriangularSolve();
-    case Opcode::kCholesky: return ReadCholesky();
-    case Opcode::kInfeed: return AddTextUnlessEmpty(Key::kInfeedConfig, Field::kInfeedConfig);
+    case Opcode::kTriangularSolve:
+      return ReadTriangularSolve();
+    case Opcode::kCholesky:
+      return ReadCholesky();
+    case Opcode::kInfeed:
+      return AddTextUnlessEmpty(Key::kInfeedConfig, Field::kInfeedConfig);
     case Opcode::kOutfeed:
-      AddNumber(Key::kOutfeedShape, shapes_.Read(fields_->Bytes(Field::kOutfeedShape), head_.at).index);
+      AddNumber(Key::kOutfeedShape,
+                shapes_.Read(fields_->Bytes(Field::kOutfeedShape), head_.at).index);
       return AddTextUnlessEmpty(Key::kOutfeedConfig, Field::kOutfeedConfig);
-    case Opcode::kDomain: return AddDomain();
-    case Opcode::kUnknown: return ReadUnknown();
+    case Opcode::kDomain:
+      return AddDomain();
+    case Opcode::kUnknown:
+      return ReadUnknown();
     default:
       if (!called_.empty()) AddCalled(Key::kCalls, 0);
   }
@@ -229,7 +274,8 @@ void AttributeReader::ReadParameter() {
       case BytesKey(ParameterReplicationField::kReplicatedAtLeafBuffers):
         message.ForEachVarint([&](uint64_t flag) { ints_.push_back(flag != 0 ? 1 : 0); });
         break;
-      default: context_.Skip(MessageKind::kParameterReplication, message);
+      default:
+        context_.Skip(MessageKind::kParameterReplication, message);
     }
   }
   AddIntsUnlessEmpty(Key::kParameterReplication, ints_);
@@ -237,7 +283,8 @@ void AttributeReader::ReadParameter() {
 
 void AttributeReader::ReadAsyncStart() {
   const std::string_view thread = fields_->Bytes(Field::kAsyncExecutionThread);
-  if (!thread.empty() && thread != "main") AddText(Key::kAsyncExecutionThread, Field::kAsyncExecutionThread);
+  if (!thread.empty() && thread != "main")
+    AddText(Key::kAsyncExecutionThread, Field::kAsyncExecutionThread);
   AddAliasing();
   AddCalled(Key::kCalls, 0);
 }
@@ -255,7 +302,8 @@ void AttributeReader::ReadCollective() {
   const Opcode opcode = head_.opcode;
   AddChannelId();
   AddReplicaGroups();
-  if (opcode != Opcode::kCollectiveBroadcast) AddFlag(Key::kConstrainLayout, Field::kConstrainLayout);
+  if (opcode != Opcode::kCollectiveBroadcast)
+    AddFlag(Key::kConstrainLayout, Field::kConstrainLayout);
   const bool is_gather = opcode == Opcode::kAllGather || opcode == Opcode::kAllGatherStart;
   if (is_gather) AddInts(Key::kDimensions, Field::kDimensions);
   AddFlag(Key::kUseGlobalDeviceIds, Field::kUseGlobalDeviceIds);
@@ -276,13 +324,15 @@ void AttributeReader::ReadCustomCall() {
   if (fields_->Has(Field::kConvolutionDimensionNumbers)) AddDimLabels();
   AddGroupCounts();
   AddPrecision(head_.operands.size());
-  if (fields_->Flag(Field::kPaddingType)) AddWord(Key::kPaddingType, Field::kPaddingType, kPaddingTypes);
+  if (fields_->Flag(Field::kPaddingType))
+    AddWord(Key::kPaddingType, Field::kPaddingType, kPaddingTypes);
   AddText(Key::kCustomCallTarget, Field::kCustomCallTarget);
   if (fields_->Flag(Field::kConstrainLayout)) AddLayoutConstraints();
   AddFlag(Key::kCustomCallHasSideEffect, Field::kCustomCallHasSideEffect);
   if (fields_->Has(Field::kLiteral)) AddLiteral();
   AddAliasing();
-  if (fields_->Flag(Field::kCustomCallSchedule)) AddWord(Key::kSchedule, Field::kCustomCallSchedule, kSchedules);
+  if (fields_->Flag(Field::kCustomCallSchedule))
+    AddWord(Key::kSchedule, Field::kCustomCallSchedule, kSchedules);
   constexpr int64_t kOriginal = 1;  // the default in the text, though not in the proto
   if (fields_->Number(Field::kCustomCallApiVersion) != kOriginal) {
     AddWord(Key::kApiVersion, Field::kCustomCallApiVersion, kApiVersions);
@@ -294,7 +344,8 @@ void AttributeReader::ReadConvolution() {
   AddWindow();
   AddDimLabels();
   AddGroupCounts();
-  if (fields_->Flag(Field::kConvKind)) AddWord(Key::kConvolutionKind, Field::kConvKind, kConvolutionKinds);
+  if (fields_->Flag(Field::kConvKind))
+    AddWord(Key::kConvolutionKind, Field::kConvKind, kConvolutionKinds);
   AddPrecision(head_.operands.size());
   text_.clear();
   AppendSparsity(context_, fields_->Bytes(Field::kSparsityConfig), text_);
@@ -304,7 +355,8 @@ void AttributeReader::ReadConvolution() {
 void AttributeReader::ReadCompare() {
   AddText(Key::kDirection, Field::kComparisonDirection);
   const ShapeId* operand = OperandShape(0);
-  const std::string_view usual = operand == nullptr ? "" : DefaultComparison(shape_table()[*operand].type);
+  const std::string_view usual =
+      operand == nullptr ? "" : DefaultComparison(shape_table()[*operand].type);
   const std::string_view type = fields_->Bytes(Field::kComparisonType);
   if (!type.empty()) {
     if (type != usual) AddText(Key::kType, Field::kComparisonType);
@@ -318,7 +370,8 @@ void AttributeReader::ReadScan() {
   AddInts(Key::kDimensions, Field::kDimensions);
   AddNumber(Key::kNumCarries, Field::kNumCarries);
   AddFlag(Key::kIsReverse, Field::kIsReverse);
-  if (fields_->Flag(Field::kIsAssociative)) AddWord(Key::kIsAssociative, Field::kIsAssociative, kTriStates);
+  if (fields_->Flag(Field::kIsAssociative))
+    AddWord(Key::kIsAssociative, Field::kIsAssociative, kTriStates);
   AddCalled(Key::kToApply, 0);
 }
 
@@ -330,11 +383,20 @@ void AttributeReader::ReadTriangularSolve() {
   Message message(fields_->Bytes(Field::kTriangularSolveOptions));
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(TriangularSolveField::kLeftSide): flag(Key::kLeftSide, message); break;
-      case VarintKey(TriangularSolveField::kLower): flag(Key::kLower, message); break;
-      case VarintKey(TriangularSolveField::kUnitDiagonal): flag(Key::kUnitDiagonal, message); break;
-      case VarintKey(TriangularSolveField::kTransposeA): transpose = message.Int32(); break;
-      default: context_.Skip(MessageKind::kTriangularSolve, message);
+      case VarintKey(TriangularSolveField::kLeftSide):
+        flag(Key::kLeftSide, message);
+        break;
+      case VarintKey(TriangularSolveField::kLower):
+        flag(Key::kLower, message);
+        break;
+      case VarintKey(TriangularSolveField::kUnitDiagonal):
+        flag(Key::kUnitDiagonal, message);
+        break;
+      case VarintKey(TriangularSolveField::kTransposeA):
+        transpose = message.Int32();
+        break;
+      default:
+        context_.Skip(MessageKind::kTriangularSolve, message);
     }
   }
   if (transpose != 0) AddEnum(Key::kTransposeA, transpose, kTransposes);
@@ -345,8 +407,11 @@ void AttributeReader::ReadCholesky() {
   Message message(fields_->Bytes(Field::kCholeskyOptions));
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(CholeskyField::kLower): is_lower = message.Bool(); break;
-      default: context_.Skip(MessageKind::kCholesky, message);
+      case VarintKey(CholeskyField::kLower):
+        is_lower = message.Bool();
+        break;
+      default:
+        context_.Skip(MessageKind::kCholesky, message);
     }
   }
   if (is_lower) AddNumber(Key::kLower, 1);
@@ -375,16 +440,19 @@ void AttributeReader::ReadCommon() {
   if (fields_->Has(Field::kSharding)) ReadSharding();
   if (fields_->Has(Field::kFrontendAttributes)) {
     const Range rows = ReadFrontendAttributes(context_, fields_->Bytes(Field::kFrontendAttributes));
-    if (rows.count != 0) attributes_.push_back(hlo::Attribute::OfRows(Key::kFrontendAttributes, rows));
+    if (rows.count != 0)
+      attributes_.push_back(hlo::Attribute::OfRows(Key::kFrontendAttributes, rows));
   }
   ReadControlPredecessors();
   text(Key::kStatistics, Field::kStatisticsViz, AppendStatistics);
   text(Key::kResultAccuracy, Field::kResultAccuracy, AppendResultAccuracy);
   text(Key::kOrigin, Field::kOriginalValue, AppendOriginalValue);
   if (fields_->Has(Field::kBackendConfigPayload)) {
-    const std::string_view config = ReadPayload(context_, fields_->Bytes(Field::kBackendConfigPayload));
+    const std::string_view config =
+        ReadPayload(context_, fields_->Bytes(Field::kBackendConfigPayload));
     if (!config.empty()) {
-      attributes_.push_back(hlo::Attribute::OfText(Key::kBackendConfig, context_.builder().ToText(config)));
+      attributes_.push_back(
+          hlo::Attribute::OfText(Key::kBackendConfig, context_.builder().ToText(config)));
     }
   } else {
     AddTextUnlessEmpty(Key::kBackendConfig, Field::kBackendConfig);
@@ -399,7 +467,8 @@ void AttributeReader::ReadSharding() {
   if (sharding.kind != hlo::Sharding::Kind::kTuple && shape_table().is_tuple(head_.shape)) {
     const std::string one = text_;
     const size_t leaves = std::max<size_t>(CountLeaves(shape_table(), head_.shape), 1);
-    if (leaves > kMaxShardingText / one.size()) return Error("the sharding is too large for " + std::to_string(leaves) + " arrays");
+    if (leaves > kMaxShardingText / one.size())
+      return Error("the sharding is too large for " + std::to_string(leaves) + " arrays");
     text_ = "{" + one;
     for (size_t i = 1; i < leaves; ++i) {
       text_ += ", ";

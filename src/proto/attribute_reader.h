@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attributes of an instruction, from the fields that its opcode has.
 //
-// What XLA would not print is not made, so that a module is the same as if it were read from XLA's text.
+// What XLA would not print is not made, so that a module is the same as if it were read from XLA's
+// text.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace stowplan::proto {
 
 // What is known of an instruction before its attributes.
 struct InstructionHead {
-  const char* at = nullptr;  // where it is in the source
+  std::string_view at;  // where it is in the source
   hlo::Opcode opcode = hlo::Opcode::kUnknown;
   hlo::ShapeId shape;
   std::span<const hlo::InstrId> operands;
@@ -28,8 +29,10 @@ struct InstructionHead {
 
 class AttributeReader {
  public:
-  // `computations` has the ids of those already read, `instructions` those of this computation's instructions.
-  AttributeReader(Context& context, ShapeReader& shapes, const IdMap& computations, const IdMap& instructions);
+  // `computations` has the ids of those already read, `instructions` those of this computation's
+  // instructions.
+  AttributeReader(Context& context, ShapeReader& shapes, const IdMap& computations,
+                  const IdMap& instructions);
 
   // The result is valid until the next call.
   std::span<const hlo::Attribute> Read(const InstructionHead& head, const KeptFields& fields);
@@ -64,15 +67,17 @@ class AttributeReader {
   void ReadControlPredecessors();
 
   // Pieces of these.
-  void AddNumber(Key key, int64_t number) { attributes_.push_back(hlo::Attribute::OfNumber(key, number)); }
+  void AddNumber(Key key, int64_t number) {
+    attributes_.push_back(hlo::Attribute::OfNumber(key, number));
+  }
   void AddNumber(Key key, Field field) { AddNumber(key, fields_->Number(field)); }
-  void AddFlag(Key key, Field field);           // when true
-  void AddWord(Key key, std::string_view word); // a word of the program
+  void AddFlag(Key key, Field field);            // when true
+  void AddWord(Key key, std::string_view word);  // a word of the program
   void AddEnum(Key key, int64_t number, std::span<const std::string_view> words);
   void AddWord(Key key, Field field, std::span<const std::string_view> words);
-  void AddText(Key key, Field field);           // a text of the input, as it is
+  void AddText(Key key, Field field);  // a text of the input, as it is
   void AddTextUnlessEmpty(Key key, Field field);
-  void AddMade(Key key, std::string_view text); // a text made here
+  void AddMade(Key key, std::string_view text);  // a text made here
   void AddInts(Key key, std::span<const int64_t> numbers);
   void AddInts(Key key, Field field);
   void AddIntsUnlessEmpty(Key key, std::span<const int64_t> numbers);

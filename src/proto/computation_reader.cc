@@ -20,7 +20,9 @@ using Field = InstructionField;
 }  // namespace
 
 ComputationReader::ComputationReader(Context& context, ShapeReader& shapes)
-    : context_(context), shapes_(shapes), attributes_(context, shapes, computations_, instructions_) {}
+    : context_(context),
+      shapes_(shapes),
+      attributes_(context, shapes, computations_, instructions_) {}
 
 CompId ComputationReader::Find(int64_t id) const {
   const uint32_t row = computations_.Find(id);
@@ -39,13 +41,19 @@ void ComputationReader::ReadSchedule(std::string_view bytes) {
     Message entry(message.Bytes());
     while (entry.Next()) {
       switch (entry.key()) {
-        case VarintKey(ScheduleEntryField::kKey): id = entry.Int64(); break;
-        case BytesKey(ScheduleEntryField::kValue): sequence = entry.Bytes(); break;
-        default: context_.Skip(MessageKind::kScheduleEntry, entry);
+        case VarintKey(ScheduleEntryField::kKey):
+          id = entry.Int64();
+          break;
+        case BytesKey(ScheduleEntryField::kValue):
+          sequence = entry.Bytes();
+          break;
+        default:
+          context_.Skip(MessageKind::kScheduleEntry, entry);
       }
     }
     if (!sequences_.Add(id, static_cast<uint32_t>(sequence_bytes_.size()))) {
-      context_.Error(message.position() - sequence.size(), "a second schedule of computation " + std::to_string(id));
+      context_.Error(message.position() - sequence.size(),
+                     "a second schedule of computation " + std::to_string(id));
     }
     sequence_bytes_.push_back(sequence);
   }
@@ -62,20 +70,32 @@ void ComputationReader::Read(std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(ComputationField::kInstructions): ReadInstruction(message.Bytes()); break;
-      case BytesKey(ComputationField::kName): name = message.Bytes(); break;
-      case VarintKey(ComputationField::kId): id = message.Int64(); break;
-      case VarintKey(ComputationField::kRootId): root = message.Int64(); break;
-      case BytesKey(ComputationField::kExecutionThread): thread = message.Bytes(); break;
-      default: context_.Skip(MessageKind::kComputation, message);
+      case BytesKey(ComputationField::kInstructions):
+        ReadInstruction(message.Bytes());
+        break;
+      case BytesKey(ComputationField::kName):
+        name = message.Bytes();
+        break;
+      case VarintKey(ComputationField::kId):
+        id = message.Int64();
+        break;
+      case VarintKey(ComputationField::kRootId):
+        root = message.Int64();
+        break;
+      case BytesKey(ComputationField::kExecutionThread):
+        thread = message.Bytes();
+        break;
+      default:
+        context_.Skip(MessageKind::kComputation, message);
     }
   }
   const uint32_t root_row = instructions_.Find(root);
   if (root_row == IdMap::kNone) {
-    context_.Error(bytes.data(), "the computation has no instruction with the id " + std::to_string(root) + " of its root");
+    context_.Error(bytes, "the computation has no instruction with the id " + std::to_string(root) +
+                              " of its root");
   }
   if (!computations_.Add(id, computation.index)) {
-    context_.Error(bytes.data(), "a second computation with the id " + std::to_string(id));
+    context_.Error(bytes, "a second computation with the id " + std::to_string(id));
   }
   Computation& row = context_.module().computations[computation];
   row.name = builder.ToText(name);
@@ -96,17 +116,32 @@ void ComputationReader::ReadInstruction(std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(Field::kName): name = message.Bytes(); break;
-      case BytesKey(Field::kOpcode): opcode = message.Bytes(); break;
-      case BytesKey(Field::kShape): shape = message.Bytes(); break;
-      case BytesKey(Field::kMetadata): metadata = message.Bytes(); break;
-      case VarintKey(Field::kId): id = message.Int64(); break;
+      case BytesKey(Field::kName):
+        name = message.Bytes();
+        break;
+      case BytesKey(Field::kOpcode):
+        opcode = message.Bytes();
+        break;
+      case BytesKey(Field::kShape):
+        shape = message.Bytes();
+        break;
+      case BytesKey(Field::kMetadata):
+        metadata = message.Bytes();
+        break;
+      case VarintKey(Field::kId):
+        id = message.Int64();
+        break;
       case VarintKey(Field::kOperandIds):
       case BytesKey(Field::kOperandIds): {
         const char* const at = message.position();
-        message.ForEachVarint([&](uint64_t operand) { ReadOperand(static_cast<int64_t>(operand), at); });
+        message.ForEachVarint(
+            [&](uint64_t operand) { ReadOperand(static_cast<int64_t>(operand), at); });
         break;
       }
+      case BytesKey(Field::kFrontendAttributes):
+      case BytesKey(Field::kStatisticsViz):
+        fields_.KeepUnlessEmpty(message);
+        break;
       default:
         if (IsInstructionField(message.key())) {
           fields_.Keep(message);
@@ -117,11 +152,11 @@ void ComputationReader::ReadInstruction(std::string_view bytes) {
   }
   Instruction row;
   row.name = context_.builder().ToText(name);
-  row.opcode = ReadOpcode(bytes.data(), opcode);
-  row.shape = shapes_.Read(shape, bytes.data());
+  row.opcode = ReadOpcode(bytes, opcode);
+  row.shape = shapes_.Read(shape, bytes);
   if (!metadata.empty()) row.metadata = ReadMetadata(context_, metadata);
   const InstructionHead head{
-      .at = bytes.data(), .opcode = row.opcode, .shape = row.shape, .operands = operands_};
+      .at = bytes, .opcode = row.opcode, .shape = row.shape, .operands = operands_};
   const std::span<const hlo::Attribute> attributes = attributes_.Read(head, fields_);
   const InstrId added = context_.builder().AddInstruction(row, operands_, attributes);
   if (row.opcode == Opcode::kUnknown) {
@@ -129,7 +164,7 @@ void ComputationReader::ReadInstruction(std::string_view bytes) {
   }
   context_.module().proto_ids.push_back(id);
   if (!instructions_.Add(id, added.index)) {
-    context_.Error(bytes.data(), "a second instruction with the id " + std::to_string(id));
+    context_.Error(bytes, "a second instruction with the id " + std::to_string(id));
   }
 }
 
@@ -138,11 +173,12 @@ void ComputationReader::ReadOperand(int64_t id, const char* at) {
   if (row != IdMap::kNone) {
     operands_.emplace_back(row);
   } else {
-    context_.Error(at, "no instruction with the id " + std::to_string(id) + " precedes the one that uses it");
+    context_.Error(
+        at, "no instruction with the id " + std::to_string(id) + " precedes the one that uses it");
   }
 }
 
-Opcode ComputationReader::ReadOpcode(const char* at, std::string_view name) {
+Opcode ComputationReader::ReadOpcode(std::string_view at, std::string_view name) {
   const std::optional<Opcode> opcode = hlo::FindOpcode(name);
   if (opcode) return *opcode;
   if (name.empty()) {
@@ -169,16 +205,19 @@ void ComputationReader::SetSchedule(CompId computation, int64_t id) {
           if (found != IdMap::kNone) {
             sequence_.emplace_back(found);
           } else {
-            context_.Error(at, "computation " + std::to_string(id) + " has no instruction with the id " +
+            context_.Error(at, "computation " + std::to_string(id) +
+                                   " has no instruction with the id " +
                                    std::to_string(instruction));
           }
         });
         break;
       }
-      default: context_.Skip(MessageKind::kInstructionSequence, message);
+      default:
+        context_.Skip(MessageKind::kInstructionSequence, message);
     }
   }
-  context_.module().computations[computation].schedule = context_.builder().AddInstructions(sequence_);
+  context_.module().computations[computation].schedule =
+      context_.builder().AddInstructions(sequence_);
 }
 
 }  // namespace stowplan::proto

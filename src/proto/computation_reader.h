@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // HloComputationProto and its instructions, which are nearly all of a module's bytes.
 //
-// Each instruction is read in one pass over its fields: what every instruction has is taken at once, the rest kept
-// until the opcode is known (KeptFields). Names and texts stay views of the source.
+// Each instruction is read in one pass over its fields: what every instruction has is taken at
+// once, the rest kept until the opcode is known (KeptFields). Names and texts stay views of the
+// source.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ class ComputationReader {
  public:
   ComputationReader(Context& context, ShapeReader& shapes);
 
-  // HloScheduleProto: orders are attached to the computations read later. `bytes` must outlive the reader.
+  // HloScheduleProto: orders are attached to the computations read later. `bytes` must outlive the
+  // reader.
   void ReadSchedule(std::string_view bytes);
   // Adds the computation to the module. Those that it calls must have been read before.
   void Read(std::string_view bytes);
@@ -33,7 +35,7 @@ class ComputationReader {
  private:
   void ReadInstruction(std::string_view bytes);
   void ReadOperand(int64_t id, const char* at);
-  hlo::Opcode ReadOpcode(const char* at, std::string_view name);
+  hlo::Opcode ReadOpcode(std::string_view at, std::string_view name);
   void SetSchedule(hlo::CompId computation, int64_t id);
 
   Context& context_;

@@ -17,11 +17,11 @@ std::string Times(size_t count) { return count == 1 ? "once" : std::to_string(co
 Context::Context(std::shared_ptr<const Source> source, MessageKind root)
     : source_(source), root_(root), builder_(std::move(source), hlo::Format::kProto) {}
 
-Context::Context(Context& outer)
-    : outer_(&outer),
-      source_(outer.source_),
-      root_(outer.root_),
-      builder_(outer.source_, hlo::Format::kProto) {}
+Context::Context(Context* outer)
+    : outer_(outer),
+      source_(outer->source_),
+      root_(outer->root_),
+      builder_(outer->source_, hlo::Format::kProto) {}
 
 Diagnostic Context::At(const char* at, std::string message) const {
   // A missing field has no place of its own; its owner may be at the very end.
@@ -34,6 +34,11 @@ void Context::Error(const char* at, std::string message) {
   if (outer_ != nullptr) return outer_->Error(at, std::move(message));
   errors_.push_back(At(at, std::move(message)));
   if (errors_.size() >= kMaxErrors) throw Stop{};
+}
+
+void Context::Error(std::string_view at, std::string message) {
+  const char* const begin = at.data();
+  Error(begin, std::move(message));
 }
 
 std::string Context::Quote(std::string_view text) {
@@ -65,7 +70,8 @@ void Context::UnknownOpcode(std::string_view name) {
   if (found != unknown_opcodes_.end()) {
     ++found->second.count;
   } else if (unknown_opcodes_.size() < kMaxUnknown) {
-    unknown_opcodes_.emplace(name, Unknown{name.data(), 1});
+    const char* const at = name.data();
+    unknown_opcodes_.emplace(name, Unknown{at, 1});
   }
 }
 
@@ -79,11 +85,13 @@ hlo::Text Context::Word(std::string_view word) {
 hlo::Module Context::Build(hlo::CompId entry) && {
   Diagnostics& warnings = builder_.module().warnings;
   for (const auto& [name, unknown] : unknown_opcodes_) {
-    warnings.push_back(At(unknown.first, "unknown opcode " + Quote(name) + ", met " + Times(unknown.count)));
+    warnings.push_back(
+        At(unknown.first, "unknown opcode " + Quote(name) + ", met " + Times(unknown.count)));
   }
   for (const auto& [key, unknown] : unknown_fields_) {
     warnings.push_back(At(unknown.first, "unknown field " + std::to_string(key.second) + " of " +
-                                             std::string(Name(key.first)) + ", met " + Times(unknown.count)));
+                                             std::string(Name(key.first)) + ", met " +
+                                             Times(unknown.count)));
   }
   for (Diagnostic& warning : warnings) warning.severity = Severity::kWarning;
   return std::move(builder_).Build(entry);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of all messages share: the module they build, and what they have to say about the input.
+// What the readers of all messages share: the module they build, and what they have to say about
+// the input.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,18 @@ class Context {
  public:
   // `root` is the kind of message that the source's bytes are.
   Context(std::shared_ptr<const Source> source, MessageKind root);
-  // For a module inside another one: a builder of its own, errors and warnings are the outer one's.
-  explicit Context(Context& outer);
+  // For a module inside another one: a builder of its own, errors and warnings are the outer
+  // one's.
+  static Context Inside(Context& outer) { return Context(&outer); }
 
   [[nodiscard]] hlo::ModuleBuilder& builder() { return builder_; }
   [[nodiscard]] hlo::Module& module() { return builder_.module(); }
   // How many modules this one is inside of.
   [[nodiscard]] int depth() const { return outer_ == nullptr ? 0 : outer_->depth() + 1; }
 
-  // `at` points into the source's bytes.
+  // `at` points into the source's bytes; a message stands for its first byte.
   void Error(const char* at, std::string message);
+  void Error(std::string_view at, std::string message);
   // For text of the input inside messages: quoted, and cut when long.
   static std::string Quote(std::string_view text);
 
@@ -49,12 +52,16 @@ class Context {
   // HloModuleProto.payloads.
   std::vector<std::string_view> payloads;
 
-  [[nodiscard]] bool has_errors() const { return outer_ == nullptr ? !errors_.empty() : outer_->has_errors(); }
+  [[nodiscard]] bool has_errors() const {
+    return outer_ == nullptr ? !errors_.empty() : outer_->has_errors();
+  }
   [[nodiscard]] Diagnostics TakeErrors() && { return std::move(errors_); }
   // The module, with the warnings.
   hlo::Module Build(hlo::CompId entry) &&;
 
  private:
+  explicit Context(Context* outer);
+
   struct Unknown {
     const char* first = nullptr;  // where it was met
     size_t count = 0;
@@ -67,7 +74,8 @@ class Context {
   MessageKind root_;
   hlo::ModuleBuilder builder_;
   Diagnostics errors_;
-  std::map<std::pair<MessageKind, uint32_t>, Unknown> unknown_fields_;  // by message and field number
+  std::map<std::pair<MessageKind, uint32_t>, Unknown>
+      unknown_fields_;  // by message and field number
   std::map<std::string_view, Unknown> unknown_opcodes_;
   std::vector<std::pair<std::string_view, hlo::Text>> words_;
 };

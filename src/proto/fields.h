@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of XLA's protos, an enum a message (ShapeField, LayoutField, ...), and a small schema: what a field is
-// called and holds. The readers switch over the enums; the schema serves to name the place of an error and to tell
-// fields without use from unknown ones. Both are made from fields.def.
+// Field numbers of XLA's protos, an enum a message (ShapeField, LayoutField, ...), and a small
+// schema: what a field is called and holds. The readers switch over the enums; the schema serves to
+// name the place of an error and to tell fields without use from unknown ones. Both are made from
+// fields.def.
 #pragma once
 
 #include <cstdint>
@@ -50,20 +51,27 @@ struct FieldSchema {
   FieldType type = FieldType::kBytes;
   MessageKind child = MessageKind::kNone;  // of kMessage and kMessages
 
-  [[nodiscard]] constexpr bool is_repeated() const {
-    return type == FieldType::kVarints || type == FieldType::kFixed32s || type == FieldType::kFixed64s ||
-           type == FieldType::kBytesList || type == FieldType::kMessages;
+  // Whether the field is there once for each element. Lists of numbers mostly are one field.
+  [[nodiscard]] constexpr bool is_list() const {
+    return type == FieldType::kBytesList || type == FieldType::kMessages;
   }
   // Whether the field may come with this wire type. Repeated numbers come packed or one by one.
   [[nodiscard]] constexpr bool Allows(uint32_t wire_type) const {
     switch (type) {
-      case FieldType::kVarint: return wire_type == 0;
-      case FieldType::kFixed64: return wire_type == 1;
-      case FieldType::kFixed32: return wire_type == 5;
-      case FieldType::kVarints: return wire_type == 0 || wire_type == 2;
-      case FieldType::kFixed64s: return wire_type == 1 || wire_type == 2;
-      case FieldType::kFixed32s: return wire_type == 5 || wire_type == 2;
-      default: return wire_type == 2;
+      case FieldType::kVarint:
+        return wire_type == 0;
+      case FieldType::kFixed64:
+        return wire_type == 1;
+      case FieldType::kFixed32:
+        return wire_type == 5;
+      case FieldType::kVarints:
+        return wire_type == 0 || wire_type == 2;
+      case FieldType::kFixed64s:
+        return wire_type == 1 || wire_type == 2;
+      case FieldType::kFixed32s:
+        return wire_type == 5 || wire_type == 2;
+      default:
+        return wire_type == 2;
     }
   }
 };
@@ -72,10 +80,12 @@ struct FieldSchema {
 std::string_view Name(MessageKind kind);
 // By ascending number.
 std::span<const FieldSchema> Fields(MessageKind kind);
-// nullptr when the message has no field with this key (number and wire type), as far as Stowplan knows.
+// nullptr when the message has no field with this key (number and wire type), as far as Stowplan
+// knows.
 const FieldSchema* FindField(MessageKind kind, uint32_t key);
 
-// Whether HloInstructionProto has a field with this key: FindField for the one message that is read in masses.
+// Whether HloInstructionProto has a field with this key: FindField for the one message that is read
+// in masses.
 bool IsInstructionField(uint32_t key);
 
 }  // namespace stowplan::proto

@@ -14,10 +14,10 @@ using hlo::ElementType;
 
 // What the bit patterns at the end of the range mean.
 enum class Specials : uint8_t {
-  kIeee,    // the last exponent: infinity and nans with a payload
-  kAllOnes, // nan is all ones below the sign; no infinity (fn)
+  kIeee,       // the last exponent: infinity and nans with a payload
+  kAllOnes,    // nan is all ones below the sign; no infinity (fn)
   kMinusZero,  // nan is what would be -0; no infinity (fnuz)
-  kNone,    // all patterns are numbers
+  kNone,       // all patterns are numbers
 };
 
 struct Format {
@@ -29,21 +29,36 @@ struct Format {
 
 Format FormatOf(ElementType type) {
   switch (type) {
-    case ElementType::kF64: return {11, 52, 1023};
-    case ElementType::kF32: return {8, 23, 127};
-    case ElementType::kF16: return {5, 10, 15};
-    case ElementType::kBf16: return {8, 7, 127};
-    case ElementType::kF8e5m2: return {5, 2, 15};
-    case ElementType::kF8e4m3: return {4, 3, 7};
-    case ElementType::kF8e3m4: return {3, 4, 3};
-    case ElementType::kF8e4m3fn: return {4, 3, 7, Specials::kAllOnes};
-    case ElementType::kF8e4m3b11fnuz: return {4, 3, 11, Specials::kMinusZero};
-    case ElementType::kF8e4m3fnuz: return {4, 3, 8, Specials::kMinusZero};
-    case ElementType::kF8e5m2fnuz: return {5, 2, 16, Specials::kMinusZero};
-    case ElementType::kF6e3m2fn: return {3, 2, 3, Specials::kNone};
-    case ElementType::kF6e2m3fn: return {2, 3, 1, Specials::kNone};
-    case ElementType::kF4e2m1fn: return {2, 1, 1, Specials::kNone};
-    default: return {};
+    case ElementType::kF64:
+      return {11, 52, 1023};
+    case ElementType::kF32:
+      return {8, 23, 127};
+    case ElementType::kF16:
+      return {5, 10, 15};
+    case ElementType::kBf16:
+      return {8, 7, 127};
+    case ElementType::kF8e5m2:
+      return {5, 2, 15};
+    case ElementType::kF8e4m3:
+      return {4, 3, 7};
+    case ElementType::kF8e3m4:
+      return {3, 4, 3};
+    case ElementType::kF8e4m3fn:
+      return {4, 3, 7, Specials::kAllOnes};
+    case ElementType::kF8e4m3b11fnuz:
+      return {4, 3, 11, Specials::kMinusZero};
+    case ElementType::kF8e4m3fnuz:
+      return {4, 3, 8, Specials::kMinusZero};
+    case ElementType::kF8e5m2fnuz:
+      return {5, 2, 16, Specials::kMinusZero};
+    case ElementType::kF6e3m2fn:
+      return {3, 2, 3, Specials::kNone};
+    case ElementType::kF6e2m3fn:
+      return {2, 3, 1, Specials::kNone};
+    case ElementType::kF4e2m1fn:
+      return {2, 1, 1, Specials::kNone};
+    default:
+      return {};
   }
 }
 
@@ -64,8 +79,9 @@ void AppendDigits(double number, int digits, std::string& out) {
 template <class T>
 void AppendShortest(T number, std::string& out) {
   char buffer[64];
-  const std::to_chars_result end = std::to_chars(buffer, buffer + sizeof(buffer), number, std::chars_format::general,
-                                                 std::numeric_limits<T>::digits10);
+  const std::to_chars_result end =
+      std::to_chars(buffer, buffer + sizeof(buffer), number, std::chars_format::general,
+                    std::numeric_limits<T>::digits10);
   T back = 0;
   const std::from_chars_result read = std::from_chars(buffer, end.ptr, back);
   if (read.ec == std::errc() && back == number) {
@@ -113,18 +129,23 @@ void AppendFloat(ElementType type, uint64_t bits, std::string& out) {
       }
       break;
     case Specials::kAllOnes:
-      if (is_last && mantissa == mantissa_mask) return AppendNan(is_negative, mantissa, format, out);
+      if (is_last && mantissa == mantissa_mask)
+        return AppendNan(is_negative, mantissa, format, out);
       break;
     case Specials::kMinusZero:
-      if (is_negative && exponent == 0 && mantissa == 0) return AppendNan(is_negative, mantissa, format, out);
+      if (is_negative && exponent == 0 && mantissa == 0)
+        return AppendNan(is_negative, mantissa, format, out);
       break;
-    case Specials::kNone: break;
+    case Specials::kNone:
+      break;
   }
   if (type == ElementType::kF64) return AppendShortest(std::bit_cast<double>(bits), out);
-  if (type == ElementType::kF32) return AppendShortest(std::bit_cast<float>(static_cast<uint32_t>(bits)), out);
+  if (type == ElementType::kF32)
+    return AppendShortest(std::bit_cast<float>(static_cast<uint32_t>(bits)), out);
   // Subnormals lack the leading one and have the exponent of the smallest normal numbers.
   const uint64_t significand = exponent == 0 ? mantissa : mantissa | (mantissa_mask + 1);
-  const int power = (exponent == 0 ? 1 : static_cast<int>(exponent)) - format.bias - format.mantissa_bits;
+  const int power =
+      (exponent == 0 ? 1 : static_cast<int>(exponent)) - format.bias - format.mantissa_bits;
   const double magnitude = std::ldexp(static_cast<double>(significand), power);
   AppendDigits(is_negative ? -magnitude : magnitude, MaxDigits(format.mantissa_bits + 1), out);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ids of a proto to rows of a table.
 //
-// XLA counts ids up within a computation (their low half; the high half names the computation), so the low bits of an
-// id are its slot and collisions are rare. Ids may be hostile: memory depends on how many there are, never on their
-// values, and ids that crowd into the same slots move to an ordered map.
+// XLA counts ids up within a computation (their low half; the high half names the computation), so
+// the low bits of an id are its slot and collisions are rare. Ids may be hostile: memory depends on
+// how many there are, never on their values, and ids that crowd into the same slots move to an
+// ordered map.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,9 @@ class IdMap {
     uint32_t generation = 0;  // the slot is empty unless it is the map's
   };
 
-  [[nodiscard]] size_t First(int64_t id) const { return static_cast<size_t>(id) & (slots_.size() - 1); }
+  [[nodiscard]] size_t First(int64_t id) const {
+    return static_cast<size_t>(id) & (slots_.size() - 1);
+  }
 
   void Put(int64_t id, uint32_t row) {
     size_t slot = First(id);

@@ -30,11 +30,11 @@ enum class Storage : uint8_t { kVarints, kFixed32s, kFixed64s, kBytes };
 struct ElementStorage {
   Field field;
   Storage storage;
-  int bits;              // of one number
-  bool is_signed;        // of integers
+  int bits;        // of one number
+  bool is_signed;  // of integers
   bool is_float;
-  int numbers;           // an element: two for complex ones
-  ElementType part;      // the type of each
+  int numbers;       // an element: two for complex ones
+  ElementType part;  // the type of each
 };
 
 std::optional<ElementStorage> StorageOf(ElementType type) {
@@ -45,41 +45,74 @@ std::optional<ElementStorage> StorageOf(ElementType type) {
     return ElementStorage{field, Storage::kBytes, bits, false, true, 1, type};
   };
   switch (type) {
-    case ElementType::kPred: return ElementStorage{Field::kPreds, Storage::kVarints, 8, false, false, 1, type};
-    case ElementType::kS32: return ElementStorage{Field::kS32s, Storage::kVarints, 32, true, false, 1, type};
-    case ElementType::kS64: return ElementStorage{Field::kS64s, Storage::kVarints, 64, true, false, 1, type};
-    case ElementType::kU32: return ElementStorage{Field::kU32s, Storage::kVarints, 32, false, false, 1, type};
-    case ElementType::kU64: return ElementStorage{Field::kU64s, Storage::kVarints, 64, false, false, 1, type};
-    case ElementType::kF32: return ElementStorage{Field::kF32s, Storage::kFixed32s, 32, false, true, 1, type};
-    case ElementType::kF64: return ElementStorage{Field::kF64s, Storage::kFixed64s, 64, false, true, 1, type};
+    case ElementType::kPred:
+      return ElementStorage{Field::kPreds, Storage::kVarints, 8, false, false, 1, type};
+    case ElementType::kS32:
+      return ElementStorage{Field::kS32s, Storage::kVarints, 32, true, false, 1, type};
+    case ElementType::kS64:
+      return ElementStorage{Field::kS64s, Storage::kVarints, 64, true, false, 1, type};
+    case ElementType::kU32:
+      return ElementStorage{Field::kU32s, Storage::kVarints, 32, false, false, 1, type};
+    case ElementType::kU64:
+      return ElementStorage{Field::kU64s, Storage::kVarints, 64, false, false, 1, type};
+    case ElementType::kF32:
+      return ElementStorage{Field::kF32s, Storage::kFixed32s, 32, false, true, 1, type};
+    case ElementType::kF64:
+      return ElementStorage{Field::kF64s, Storage::kFixed64s, 64, false, true, 1, type};
     case ElementType::kC64:
-      return ElementStorage{Field::kC64s, Storage::kFixed32s, 32, false, true, 2, ElementType::kF32};
+      return ElementStorage{Field::kC64s,     Storage::kFixed32s, 32, false, true, 2,
+                            ElementType::kF32};
     case ElementType::kC128:
-      return ElementStorage{Field::kC128s, Storage::kFixed64s, 64, false, true, 2, ElementType::kF64};
-    case ElementType::kS1: return integer(Field::kS1s, 1, true);
-    case ElementType::kU1: return integer(Field::kU1s, 1, false);
-    case ElementType::kS2: return integer(Field::kS2s, 2, true);
-    case ElementType::kU2: return integer(Field::kU2s, 2, false);
-    case ElementType::kS4: return integer(Field::kS4s, 4, true);
-    case ElementType::kU4: return integer(Field::kU4s, 4, false);
-    case ElementType::kS8: return integer(Field::kS8s, 8, true);
-    case ElementType::kU8: return integer(Field::kU8s, 8, false);
-    case ElementType::kS16: return integer(Field::kS16s, 16, true);
-    case ElementType::kU16: return integer(Field::kU16s, 16, false);
-    case ElementType::kF16: return number(Field::kF16s, 16);
-    case ElementType::kBf16: return number(Field::kBf16s, 16);
-    case ElementType::kF8e5m2: return number(Field::kF8e5m2s, 8);
-    case ElementType::kF8e4m3: return number(Field::kF8e4m3s, 8);
-    case ElementType::kF8e4m3fn: return number(Field::kF8e4m3fns, 8);
-    case ElementType::kF8e4m3b11fnuz: return number(Field::kF8e4m3b11fnuzs, 8);
-    case ElementType::kF8e5m2fnuz: return number(Field::kF8e5m2fnuzs, 8);
-    case ElementType::kF8e4m3fnuz: return number(Field::kF8e4m3fnuzs, 8);
-    case ElementType::kF8e3m4: return number(Field::kF8e3m4s, 8);
-    case ElementType::kF8e8m0fnu: return number(Field::kF8e8m0fnus, 8);
-    case ElementType::kF6e3m2fn: return number(Field::kF6e3m2fns, 6);
-    case ElementType::kF6e2m3fn: return number(Field::kF6e2m3fns, 6);
-    case ElementType::kF4e2m1fn: return number(Field::kF4e2m1fns, 4);
-    default: return std::nullopt;
+      return ElementStorage{Field::kC128s,    Storage::kFixed64s, 64, false, true, 2,
+                            ElementType::kF64};
+    case ElementType::kS1:
+      return integer(Field::kS1s, 1, true);
+    case ElementType::kU1:
+      return integer(Field::kU1s, 1, false);
+    case ElementType::kS2:
+      return integer(Field::kS2s, 2, true);
+    case ElementType::kU2:
+      return integer(Field::kU2s, 2, false);
+    case ElementType::kS4:
+      return integer(Field::kS4s, 4, true);
+    case ElementType::kU4:
+      return integer(Field::kU4s, 4, false);
+    case ElementType::kS8:
+      return integer(Field::kS8s, 8, true);
+    case ElementType::kU8:
+      return integer(Field::kU8s, 8, false);
+    case ElementType::kS16:
+      return integer(Field::kS16s, 16, true);
+    case ElementType::kU16:
+      return integer(Field::kU16s, 16, false);
+    case ElementType::kF16:
+      return number(Field::kF16s, 16);
+    case ElementType::kBf16:
+      return number(Field::kBf16s, 16);
+    case ElementType::kF8e5m2:
+      return number(Field::kF8e5m2s, 8);
+    case ElementType::kF8e4m3:
+      return number(Field::kF8e4m3s, 8);
+    case ElementType::kF8e4m3fn:
+      return number(Field::kF8e4m3fns, 8);
+    case ElementType::kF8e4m3b11fnuz:
+      return number(Field::kF8e4m3b11fnuzs, 8);
+    case ElementType::kF8e5m2fnuz:
+      return number(Field::kF8e5m2fnuzs, 8);
+    case ElementType::kF8e4m3fnuz:
+      return number(Field::kF8e4m3fnuzs, 8);
+    case ElementType::kF8e3m4:
+      return number(Field::kF8e3m4s, 8);
+    case ElementType::kF8e8m0fnu:
+      return number(Field::kF8e8m0fnus, 8);
+    case ElementType::kF6e3m2fn:
+      return number(Field::kF6e3m2fns, 6);
+    case ElementType::kF6e2m3fn:
+      return number(Field::kF6e2m3fns, 6);
+    case ElementType::kF4e2m1fn:
+      return number(Field::kF4e2m1fns, 4);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -89,11 +122,13 @@ struct LiteralParts {
   std::vector<int64_t> dynamic_sizes;
 };
 
-// Numbers of fewer than eight bits are packed, the first in the low bits; some versions of XLA give each a byte.
+// Numbers of fewer than eight bits are packed, the first in the low bits; some versions of XLA give
+// each a byte.
 void Unpack(std::string_view bytes, int bits, size_t count, std::vector<uint64_t>& out) {
   const size_t width = bits < 8 ? 1 : static_cast<size_t>(bits) / 8;
   const bool is_packed = bits < 8 && bytes.size() != count;
-  const size_t stored = is_packed ? bytes.size() * 8 / static_cast<size_t>(bits) : bytes.size() / width;
+  const size_t stored =
+      is_packed ? bytes.size() * 8 / static_cast<size_t>(bits) : bytes.size() / width;
   const auto byte = [&](size_t i) { return uint64_t{static_cast<unsigned char>(bytes[i])}; };
   const uint64_t mask = bits < 8 ? (uint64_t{1} << bits) - 1 : ~uint64_t{0};
   for (size_t i = 0; i < std::min(stored, count); ++i) {
@@ -102,7 +137,8 @@ void Unpack(std::string_view bytes, int bits, size_t count, std::vector<uint64_t
       const size_t first = i * static_cast<size_t>(bits);
       number = byte(first / 8) >> (first % 8);
       // Six-bit numbers may reach into the next byte.
-      if (first % 8 + static_cast<size_t>(bits) > 8) number |= byte(first / 8 + 1) << (8 - first % 8);
+      if (first % 8 + static_cast<size_t>(bits) > 8)
+        number |= byte(first / 8 + 1) << (8 - first % 8);
     } else {
       for (size_t b = 0; b < width; ++b) number |= byte(i * width + b) << (8 * b);
     }
@@ -111,7 +147,8 @@ void Unpack(std::string_view bytes, int bits, size_t count, std::vector<uint64_t
 }
 
 // Keeps at most one number more than `count` elements have: enough to see that there are too many.
-LiteralParts ReadParts(Context& context, std::string_view bytes, const ElementStorage& storage, size_t count) {
+LiteralParts ReadParts(Context& context, std::string_view bytes, const ElementStorage& storage,
+                       size_t count) {
   LiteralParts parts;
   const size_t limit = count * static_cast<size_t>(storage.numbers);
   const auto add = [&](uint64_t number) {
@@ -130,7 +167,8 @@ LiteralParts ReadParts(Context& context, std::string_view bytes, const ElementSt
       message.ForEachFixed<uint32_t>(add);
     } else if (is_data) {
       message.ForEachFixed<uint64_t>(add);
-    } else if (message.key() == BytesKey(Field::kDynamicSizes) || message.key() == VarintKey(Field::kDynamicSizes)) {
+    } else if (message.key() == BytesKey(Field::kDynamicSizes) ||
+               message.key() == VarintKey(Field::kDynamicSizes)) {
       message.AppendInts(parts.dynamic_sizes);
     } else {
       context.Skip(MessageKind::kLiteral, message);
@@ -140,7 +178,8 @@ LiteralParts ReadParts(Context& context, std::string_view bytes, const ElementSt
   return parts;
 }
 
-std::string_view ReadShapeField(Context& context, std::string_view bytes, std::vector<std::string_view>* elements) {
+std::string_view ReadShapeField(Context& context, std::string_view bytes,
+                                std::vector<std::string_view>* elements) {
   std::string_view shape;
   Message message(bytes);
   while (message.Next()) {
@@ -155,7 +194,8 @@ std::string_view ReadShapeField(Context& context, std::string_view bytes, std::v
   return shape;
 }
 
-void AppendNumberOf(const ElementStorage& storage, uint64_t number, bool is_scalar, std::string& out) {
+void AppendNumberOf(const ElementStorage& storage, uint64_t number, bool is_scalar,
+                    std::string& out) {
   if (storage.is_float) return AppendFloat(storage.part, number, out);
   if (storage.part == ElementType::kPred) {
     const bool value = number != 0;
@@ -170,16 +210,17 @@ void AppendNumberOf(const ElementStorage& storage, uint64_t number, bool is_scal
   }
 }
 
-// How far apart in memory the elements along each dimension are: in elements, since literals are not tiled.
-// Needs an array with elements.
+// How far apart in memory the elements along each dimension are: in elements, since literals are
+// not tiled. Needs an array with elements.
 std::vector<int64_t> Strides(const ShapeTable& shapes, ShapeId shape) {
   const std::span<const int64_t> dims = shapes.dims(shape);
   std::vector<int64_t> strides(dims.size(), 0);
   int64_t stride = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     const hlo::LayoutId layout = shapes[shape].layout;
-    const size_t dim = layout.is_none() ? dims.size() - 1 - i
-                                        : static_cast<size_t>(shapes.layout(layout).minor_to_major[i]);
+    const size_t dim = layout.is_none()
+                           ? dims.size() - 1 - i
+                           : static_cast<size_t>(shapes.layout(layout).minor_to_major[i]);
     strides[dim] = stride;
     stride *= dims[dim];
   }
@@ -208,21 +249,24 @@ bool HasTooManyRows(std::span<const int64_t> dims) {
 }
 
 // The elements of an array of `count` elements with their braces.
-void AppendElements(Context& context, std::string_view bytes, ShapeId shape, int64_t count, std::string& out) {
+void AppendElements(Context& context, std::string_view bytes, ShapeId shape, int64_t count,
+                    std::string& out) {
   const ShapeTable& shapes = context.module().shapes;
   const std::optional<ElementStorage> storage = StorageOf(shapes[shape].type);
-  if (!storage) return context.Error(bytes.data(), "a literal cannot have elements of this type");
+  if (!storage) return context.Error(bytes, "a literal cannot have elements of this type");
   const LiteralParts parts = ReadParts(context, bytes, *storage, static_cast<size_t>(count));
   const auto numbers = static_cast<size_t>(storage->numbers);
   if (parts.numbers.size() != static_cast<size_t>(count) * numbers) {
-    return context.Error(bytes.data(), "the literal has " + std::to_string(parts.numbers.size() / numbers) +
-                                           " elements, but its shape " + std::to_string(count));
+    return context.Error(bytes, "the literal has " +
+                                    std::to_string(parts.numbers.size() / numbers) +
+                                    " elements, but its shape " + std::to_string(count));
   }
   // Of a dynamic array only the elements that are in use are printed.
   const std::span<const int64_t> dims = shapes.dims(shape);
   std::vector<int64_t> printed(dims.begin(), dims.end());
   for (size_t i = 0; i < dims.size() && i < parts.dynamic_sizes.size(); ++i) {
-    if (shapes.is_dynamic(shape, i) && parts.dynamic_sizes[i] >= 0 && parts.dynamic_sizes[i] < dims[i]) {
+    if (shapes.is_dynamic(shape, i) && parts.dynamic_sizes[i] >= 0 &&
+        parts.dynamic_sizes[i] < dims[i]) {
       printed[i] = parts.dynamic_sizes[i];
     }
   }
@@ -244,12 +288,14 @@ void AppendElements(Context& context, std::string_view bytes, ShapeId shape, int
   hlo::AppendNested(printed, append, out);
 }
 
-void AppendWhole(Context& context, ShapeReader& shapes, std::string_view bytes, int depth, std::string& out) {
+void AppendWhole(Context& context, ShapeReader& shapes, std::string_view bytes, int depth,
+                 std::string& out) {
   if (depth > kMaxDepth) {
-    return context.Error(bytes.data(), "tuple literals nest more than " + std::to_string(kMaxDepth) + " deep");
+    return context.Error(bytes,
+                         "tuple literals nest more than " + std::to_string(kMaxDepth) + " deep");
   }
   std::vector<std::string_view> elements;
-  const ShapeId shape = shapes.Read(ReadShapeField(context, bytes, &elements), bytes.data());
+  const ShapeId shape = shapes.Read(ReadShapeField(context, bytes, &elements), bytes);
   const ShapeTable& table = context.module().shapes;
   switch (table[shape].type) {
     case ElementType::kTuple:
@@ -260,15 +306,19 @@ void AppendWhole(Context& context, ShapeReader& shapes, std::string_view bytes, 
       }
       out += " )";
       return;
-    case ElementType::kToken: out += "token"; return;
+    case ElementType::kToken:
+      out += "token";
+      return;
     case ElementType::kOpaque:
-    case ElementType::kBuffer: return context.Error(bytes.data(), "a literal cannot have this shape");
-    default: break;
+    case ElementType::kBuffer:
+      return context.Error(bytes, "a literal cannot have this shape");
+    default:
+      break;
   }
   hlo::AppendShape(table, shape, {}, out);
   out += ' ';
   const std::optional<int64_t> count = CountElements(table.dims(shape));
-  if (!count) return context.Error(bytes.data(), "the literal is too large");
+  if (!count) return context.Error(bytes, "the literal is too large");
   if (*count == 0 && HasTooManyRows(table.dims(shape))) {
     out += "{...}";
     return;
@@ -278,7 +328,8 @@ void AppendWhole(Context& context, ShapeReader& shapes, std::string_view bytes, 
 
 }  // namespace
 
-void AppendConstant(Context& context, ShapeReader& shapes, std::string_view bytes, ShapeId shape, std::string& out) {
+void AppendConstant(Context& context, ShapeReader& shapes, std::string_view bytes, ShapeId shape,
+                    std::string& out) {
   const ShapeTable& table = context.module().shapes;
   constexpr std::string_view kElided = "{...}";
   if (!hlo::IsArray(table[shape].type)) {
@@ -294,13 +345,15 @@ void AppendConstant(Context& context, ShapeReader& shapes, std::string_view byte
   // The order of the elements in memory is that of the literal's own layout.
   const std::string_view own = ReadShapeField(context, bytes, nullptr);
   const ShapeId literal_shape = own.data() == nullptr ? shape : shapes.Read(own);
-  if (literal_shape != shape && !hlo::Equal(table, literal_shape, table, shape, /*layouts=*/false)) {
-    return context.Error(bytes.data(), "the literal's shape is not the instruction's");
+  if (literal_shape != shape &&
+      !hlo::Equal(table, literal_shape, table, shape, /*layouts=*/false)) {
+    return context.Error(bytes, "the literal's shape is not the instruction's");
   }
   AppendElements(context, bytes, literal_shape, *count, out);
 }
 
-void AppendWholeLiteral(Context& context, ShapeReader& shapes, std::string_view bytes, std::string& out) {
+void AppendWholeLiteral(Context& context, ShapeReader& shapes, std::string_view bytes,
+                        std::string& out) {
   AppendWhole(context, shapes, bytes, 0, out);
 }
 

@@ -22,13 +22,26 @@ StackFrames::Location ReadLocation(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(FileLocationField::kFileNameId): location.file = message.Int32(); break;
-      case VarintKey(FileLocationField::kFunctionNameId): location.function = message.Int32(); break;
-      case VarintKey(FileLocationField::kLine): location.line = message.Int32(); break;
-      case VarintKey(FileLocationField::kColumn): location.column = message.Int32(); break;
-      case VarintKey(FileLocationField::kEndLine): location.end_line = message.Int32(); break;
-      case VarintKey(FileLocationField::kEndColumn): location.end_column = message.Int32(); break;
-      default: context.Skip(MessageKind::kFileLocation, message);
+      case VarintKey(FileLocationField::kFileNameId):
+        location.file = message.Int32();
+        break;
+      case VarintKey(FileLocationField::kFunctionNameId):
+        location.function = message.Int32();
+        break;
+      case VarintKey(FileLocationField::kLine):
+        location.line = message.Int32();
+        break;
+      case VarintKey(FileLocationField::kColumn):
+        location.column = message.Int32();
+        break;
+      case VarintKey(FileLocationField::kEndLine):
+        location.end_line = message.Int32();
+        break;
+      case VarintKey(FileLocationField::kEndColumn):
+        location.end_column = message.Int32();
+        break;
+      default:
+        context.Skip(MessageKind::kFileLocation, message);
     }
   }
   return location;
@@ -39,9 +52,14 @@ StackFrames::Frame ReadFrame(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(StackFrameField::kFileLocationId): frame.location = message.Int32(); break;
-      case VarintKey(StackFrameField::kParentFrameId): frame.parent = message.Int32(); break;
-      default: context.Skip(MessageKind::kStackFrame, message);
+      case VarintKey(StackFrameField::kFileLocationId):
+        frame.location = message.Int32();
+        break;
+      case VarintKey(StackFrameField::kParentFrameId):
+        frame.parent = message.Int32();
+        break;
+      default:
+        context.Skip(MessageKind::kStackFrame, message);
     }
   }
   return frame;
@@ -52,9 +70,14 @@ std::pair<std::string_view, std::string_view> ReadEntry(Context& context, std::s
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(MapEntryField::kKey): entry.first = message.Bytes(); break;
-      case BytesKey(MapEntryField::kValue): entry.second = message.Bytes(); break;
-      default: context.Skip(MessageKind::kMapEntry, message);
+      case BytesKey(MapEntryField::kKey):
+        entry.first = message.Bytes();
+        break;
+      case BytesKey(MapEntryField::kValue):
+        entry.second = message.Bytes();
+        break;
+      default:
+        context.Skip(MessageKind::kMapEntry, message);
     }
   }
   return entry;
@@ -67,22 +90,45 @@ Metadata ParseMetadata(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(Field::kOpType): metadata.op_type = builder.ToText(message.Bytes()); break;
-      case BytesKey(Field::kOpName): metadata.op_name = builder.ToText(message.Bytes()); break;
-      case BytesKey(Field::kSourceFile): metadata.source_file = builder.ToText(message.Bytes()); break;
-      case VarintKey(Field::kSourceLine): metadata.source_line = message.Int32(); break;
+      case BytesKey(Field::kOpType):
+        metadata.op_type = builder.ToText(message.Bytes());
+        break;
+      case BytesKey(Field::kOpName):
+        metadata.op_name = builder.ToText(message.Bytes());
+        break;
+      case BytesKey(Field::kSourceFile):
+        metadata.source_file = builder.ToText(message.Bytes());
+        break;
+      case VarintKey(Field::kSourceLine):
+        metadata.source_line = message.Int32();
+        break;
       case VarintKey(Field::kProfileType):
-      case BytesKey(Field::kProfileType): message.AppendInts(profile_types); break;
-      case BytesKey(Field::kDeduplicatedName): metadata.deduplicated_name = builder.ToText(message.Bytes()); break;
-      case VarintKey(Field::kStackFrameId): metadata.stack_frame = message.Int32(); break;
-      case BytesKey(Field::kSchedulingName): metadata.scheduling_name = builder.ToText(message.Bytes()); break;
-      case VarintKey(Field::kSourceEndLine): metadata.source_end_line = message.Int32(); break;
-      case VarintKey(Field::kSourceColumn): metadata.source_column = message.Int32(); break;
-      case VarintKey(Field::kSourceEndColumn): metadata.source_end_column = message.Int32(); break;
+      case BytesKey(Field::kProfileType):
+        message.AppendInts(profile_types);
+        break;
+      case BytesKey(Field::kDeduplicatedName):
+        metadata.deduplicated_name = builder.ToText(message.Bytes());
+        break;
+      case VarintKey(Field::kStackFrameId):
+        metadata.stack_frame = message.Int32();
+        break;
+      case BytesKey(Field::kSchedulingName):
+        metadata.scheduling_name = builder.ToText(message.Bytes());
+        break;
+      case VarintKey(Field::kSourceEndLine):
+        metadata.source_end_line = message.Int32();
+        break;
+      case VarintKey(Field::kSourceColumn):
+        metadata.source_column = message.Int32();
+        break;
+      case VarintKey(Field::kSourceEndColumn):
+        metadata.source_end_column = message.Int32();
+        break;
       case BytesKey(Field::kMetadataPayload):
         metadata.payload = builder.ToText(ReadPayload(context, message.Bytes()));
         break;
-      default: context.Skip(MessageKind::kMetadata, message);
+      default:
+        context.Skip(MessageKind::kMetadata, message);
     }
   }
   if (!profile_types.empty()) metadata.profile_types = builder.AddInts(profile_types);
@@ -109,8 +155,11 @@ Range ReadFrontendAttributes(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(FrontendAttributesField::kMap): entries.push_back(ReadEntry(context, message.Bytes())); break;
-      default: context.Skip(MessageKind::kFrontendAttributes, message);
+      case BytesKey(FrontendAttributesField::kMap):
+        entries.push_back(ReadEntry(context, message.Bytes()));
+        break;
+      default:
+        context.Skip(MessageKind::kFrontendAttributes, message);
     }
   }
   if (entries.empty()) return {};
@@ -130,17 +179,20 @@ std::string_view ReadPayload(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(PayloadField::kValue): value = message.Bytes(); break;
+      case BytesKey(PayloadField::kValue):
+        value = message.Bytes();
+        break;
       case VarintKey(PayloadField::kId): {
         const uint64_t id = message.Varint();
         if (id < context.payloads.size()) {
           value = context.payloads[id];
         } else {
-          context.Error(bytes.data(), "the module has no payload " + std::to_string(id));
+          context.Error(bytes, "the module has no payload " + std::to_string(id));
         }
         break;
       }
-      default: context.Skip(MessageKind::kPayload, message);
+      default:
+        context.Skip(MessageKind::kPayload, message);
     }
   }
   return value;
@@ -152,7 +204,9 @@ void ReadStackFrames(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(StackFrameIndexField::kFileNames): frames.files.push_back(builder.ToText(message.Bytes())); break;
+      case BytesKey(StackFrameIndexField::kFileNames):
+        frames.files.push_back(builder.ToText(message.Bytes()));
+        break;
       case BytesKey(StackFrameIndexField::kFunctionNames):
         frames.functions.push_back(builder.ToText(message.Bytes()));
         break;
@@ -162,7 +216,8 @@ void ReadStackFrames(Context& context, std::string_view bytes) {
       case BytesKey(StackFrameIndexField::kStackFrames):
         frames.frames.push_back(ReadFrame(context, message.Bytes()));
         break;
-      default: context.Skip(MessageKind::kStackFrameIndex, message);
+      default:
+        context.Skip(MessageKind::kStackFrameIndex, message);
     }
   }
 }

@@ -20,15 +20,9 @@ namespace stowplan {
 namespace proto {
 namespace {
 
-// Where the module lies in the input, and what is around it.
-struct Container {
-  MessageKind root = MessageKind::kHloProto;
-  std::string_view module;
-  std::string_view buffer_assignment;
-};
-
-// The value of each length-delimited field with this number, until `visit` returns false. Looks at damaged messages
-// too: a field that claims more than there is gets what there is, so that a truncated file is still recognized.
+// The value of each length-delimited field with this number, until `visit` returns false. Looks at
+// damaged messages too: a field that claims more than there is gets what there is, so that a
+// truncated file is still recognized.
 template <class Visit>
 void ForEachPart(std::string_view bytes, uint32_t number, Visit visit) {
   const char* const end = bytes.data() + bytes.size();
@@ -39,14 +33,16 @@ void ForEachPart(std::string_view bytes, uint32_t number, Visit visit) {
         message.Skip();
         continue;
       }
-      Message value(std::string_view(message.position(), static_cast<size_t>(end - message.position())));
+      Message value(
+          std::string_view(message.position(), static_cast<size_t>(end - message.position())));
       const uint64_t size = value.Varint();
       const auto left = static_cast<uint64_t>(end - value.position());
-      if (!visit(std::string_view(value.position(), static_cast<size_t>(std::min(size, left))))) return;
+      if (!visit(std::string_view(value.position(), static_cast<size_t>(std::min(size, left)))))
+        return;
       message.Skip();
     }
   } catch (const protozero::exception&) {
-    // No more fields.
+    return;  // No more fields.
   }
 }
 
@@ -69,57 +65,76 @@ bool IsOpcodeLike(std::string_view text) {
 // Whether there is an instruction in there: the one thing in a module that cannot be mistaken.
 bool HasInstruction(std::string_view module) {
   bool found = false;
-  ForEachPart(module, static_cast<uint32_t>(ModuleField::kComputations), [&](std::string_view computation) {
-    const std::string_view instruction = FirstPart(computation, ComputationField::kInstructions);
-    found = IsOpcodeLike(FirstPart(instruction, InstructionField::kOpcode));
-    return !found;
-  });
+  ForEachPart(module, static_cast<uint32_t>(ModuleField::kComputations),
+              [&](std::string_view computation) {
+                const std::string_view instruction =
+                    FirstPart(computation, ComputationField::kInstructions);
+                found = IsOpcodeLike(FirstPart(instruction, InstructionField::kOpcode));
+                return !found;
+              });
   return found;
 }
 
-// HloProto and HloUnoptimizedSnapshot hold a module in field 1, HloSnapshot an HloProto; field 1 of a bare module is
-// its name.
-std::optional<Container> FindModule(std::string_view bytes) {
+// Which message the bytes are; nothing when there is no module in them. HloProto and
+// HloUnoptimizedSnapshot hold a module in field 1, HloSnapshot an HloProto; field 1 of a bare
+// module is its name.
+std::optional<MessageKind> FindKind(std::string_view bytes) {
   const std::string_view inner = FirstPart(bytes, HloProtoField::kHloModule);
   if (HasInstruction(inner)) {
-    return Container{MessageKind::kHloProto, inner, FirstPart(bytes, HloProtoField::kBufferAssignment)};
+    const bool has_inputs =
+        FirstPart(bytes, UnoptimizedSnapshotField::kPartitions).data() != nullptr;
+    return has_inputs ? MessageKind::kUnoptimizedSnapshot : MessageKind::kHloProto;
   }
-  const std::string_view innermost = FirstPart(inner, HloProtoField::kHloModule);
-  if (HasInstruction(innermost)) {
-    return Container{MessageKind::kSnapshot, innermost, FirstPart(inner, HloProtoField::kBufferAssignment)};
-  }
-  if (HasInstruction(bytes)) return Container{MessageKind::kModule, bytes, {}};
+  if (HasInstruction(FirstPart(inner, HloProtoField::kHloModule))) return MessageKind::kSnapshot;
+  if (HasInstruction(bytes)) return MessageKind::kModule;
   return std::nullopt;
 }
 
-std::unexpected<Diagnostics> FailDamaged(const Source& source, MessageKind root, Diagnostics errors,
-                                         const protozero::exception& error) {
-  const std::optional<Damage> damage = FindDamage(source.bytes(), root);
-  const size_t offset = damage ? damage->offset : 0;
-  const std::string message = damage ? damage->message : std::string(error.what());
-  errors.push_back(source.AtByte(offset, PathAt(source.bytes(), root, offset), message));
-  return std::unexpected(std::move(errors));
+// The module's bytes, and what else is around it.
+std::string_view Unwrap(Context& context, std::string_view bytes, MessageKind kind) {
+  if (kind == MessageKind::kModule) return bytes;
+  std::string_view inner;
+  Message message(bytes);
+  while (message.Next()) {
+    if (message.key() == BytesKey(HloProtoField::kHloModule)) {
+      inner = message.Bytes();
+    } else if (kind == MessageKind::kHloProto &&
+               message.key() == BytesKey(HloProtoField::kBufferAssignment)) {
+      context.module().buffer_assignment = context.builder().ToText(message.Bytes());
+    } else {
+      context.Skip(kind, message);
+    }
+  }
+  return kind == MessageKind::kSnapshot ? Unwrap(context, inner, MessageKind::kHloProto) : inner;
 }
 
-Result<hlo::Module> Parse(const std::shared_ptr<const Source>& source, const Container& container) {
-  Context context(source, container.root);
+Diagnostic At(const Source& source, const Damage& damage) {
+  return source.AtByte(damage.offset, damage.path, damage.message);
+}
+
+Result<hlo::Module> Parse(std::shared_ptr<const Source> shared, MessageKind kind) {
+  const Source& source = *shared;
+  Context context(std::move(shared), kind);
   try {
-    const hlo::CompId entry = ReadModule(context, container.module);
+    const hlo::CompId entry = ReadModule(context, Unwrap(context, source.bytes(), kind));
     if (context.has_errors()) return std::unexpected(std::move(context).TakeErrors());
-    context.module().buffer_assignment = context.builder().ToText(container.buffer_assignment);
     return std::move(context).Build(entry);
   } catch (const Stop&) {
     return std::unexpected(std::move(context).TakeErrors());
   } catch (const protozero::exception& error) {
-    return FailDamaged(*source, container.root, std::move(context).TakeErrors(), error);
+    // Readers and schema agree on what is a message, so that there is something to find.
+    Diagnostics errors = std::move(context).TakeErrors();
+    errors.push_back(
+        At(source, FindDamage(source.bytes(), kind).value_or(Damage{0, {}, error.what()})));
+    return std::unexpected(std::move(errors));
   }
 }
 
 }  // namespace
 }  // namespace proto
 
-// Messages begin with the key of one of their first fields, and have control characters among the first few bytes: keys
-// and lengths. Text has none.
+// Messages begin with the key of one of their first fields, and have control characters among the
+// first few bytes: keys and lengths. Text has none.
 bool LooksLikeProto(const Source& source) {
   constexpr std::string_view kFirstKeys = "\x0a\x12\x1a";  // fields 1, 2 and 3
   constexpr size_t kLookAhead = 4096;
@@ -135,15 +150,14 @@ Result<hlo::Module> ParseProto(std::shared_ptr<const Source> source) {
   if (source->size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     return Fail(source->AtByte(0, {}, "a serialized proto has at most 2 GiB; this file is larger"));
   }
-  const std::optional<proto::Container> container = proto::FindModule(source->bytes());
-  if (container) return proto::Parse(source, *container);
-  // Perhaps it is only damaged.
-  if (const auto damage = proto::FindDamage(source->bytes(), proto::MessageKind::kHloProto)) {
-    return Fail(source->AtByte(damage->offset,
-                               proto::PathAt(source->bytes(), proto::MessageKind::kHloProto, damage->offset),
-                               damage->message));
-  }
-  return Fail(source->AtByte(0, {}, "no HLO module in this file: it is none of HloProto, HloModuleProto and HloSnapshot"));
+  const std::string_view bytes = source->bytes();
+  if (const auto kind = proto::FindKind(bytes)) return proto::Parse(std::move(source), *kind);
+  // Perhaps it is only damaged: then it is neither kind of message.
+  const auto damage = proto::FindDamage(bytes, proto::MessageKind::kHloProto);
+  if (damage && proto::FindDamage(bytes, proto::MessageKind::kModule))
+    return Fail(proto::At(*source, *damage));
+  return Fail(source->AtByte(
+      0, {}, "no HLO module in this file: it is none of HloProto, HloModuleProto and HloSnapshot"));
 }
 
 }  // namespace stowplan

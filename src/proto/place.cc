@@ -10,41 +10,31 @@ namespace stowplan::proto {
 namespace {
 
 // Tuples may nest thousands deep; nobody reads such a path.
-constexpr int kMaxSteps = 40;
+constexpr size_t kMaxSteps = 40;
 
-// The field of `bytes` that `target` lies in: its schema (nullptr when unknown) and, when its value can be read and is
-// a message, that.
-struct Step {
-  const FieldSchema* field = nullptr;
-  size_t index = 0;  // among the fields with the same number
-  std::string_view child;
-};
+// How many fields with this number end before `end`.
+size_t CountBefore(std::string_view bytes, const char* end, uint32_t number) {
+  size_t count = 0;
+  Message message(bytes.substr(0, static_cast<size_t>(end - bytes.data())));
+  while (message.Next()) {
+    if (message.number() == number) ++count;
+    message.Skip();
+  }
+  return count;
+}
 
-Step FindStep(std::string_view bytes, MessageKind kind, const char* target) {
-  Step step;
-  const char* begin = bytes.data();
-  Message message(bytes);
-  try {
-    while (message.Next()) {
-      step.field = FindField(kind, message.key());
-      const bool is_message = step.field != nullptr && step.field->child != MessageKind::kNone;
-      if (is_message) step.child = message.Bytes();
-      else message.Skip();
-      if (target < message.position()) break;
-      begin = message.position();
-      step = Step();
-    }
-  } catch (const protozero::exception&) {
-    // The value cannot be read: the target is in it, since all fields before it end before the target.
-    step.child = {};
+// Appends a field that begins at `begin` of the message `bytes`. False when the path is long
+// enough.
+bool AppendStep(std::string_view bytes, const char* begin, const FieldSchema& field, size_t steps,
+                std::string& path) {
+  if (!path.empty()) path += '.';
+  if (steps >= kMaxSteps) {
+    path += "..";
+    return false;
   }
-  if (step.field == nullptr) return step;
-  Message before(std::string_view(bytes.data(), static_cast<size_t>(begin - bytes.data())));
-  while (before.Next()) {
-    if (before.number() == step.field->number) ++step.index;
-    before.Skip();
-  }
-  return step;
+  path += field.name;
+  if (field.is_list()) path += "[" + std::to_string(CountBefore(bytes, begin, field.number)) + "]";
+  return true;
 }
 
 std::string Describe(const Message& message, const protozero::exception& error) {
@@ -67,20 +57,138 @@ std::string DescribeLength(const char* at, const char* end) {
     const uint64_t claimed = protozero::decode_varint(&at, end);
     const auto left = static_cast<uint64_t>(end - at);
     if (claimed > left) {
-      return "a field claims " + std::to_string(claimed) + " bytes, but only " + std::to_string(left) + " are left";
+      return "a field claims " + std::to_string(claimed) + " bytes, but only " +
+             std::to_string(left) + " are left";
     }
+    return {};
   } catch (const protozero::exception&) {
     // The length itself is damaged; the caller says so.
+    return {};
   }
-  return {};
 }
 
 void Visit(Message& message, const FieldSchema& field) {
   switch (field.type) {
-    case FieldType::kVarints: message.ForEachVarint([](uint64_t) {}); break;
-    case FieldType::kFixed32s: message.ForEachFixed<uint32_t>([](uint32_t) {}); break;
-    case FieldType::kFixed64s: message.ForEachFixed<uint64_t>([](uint64_t) {}); break;
-    default: message.Skip();
+    case FieldType::kVarints:
+      message.ForEachVarint([](uint64_t) {});
+      break;
+    case FieldType::kFixed32s:
+      message.ForEachFixed<uint32_t>([](uint32_t) {});
+      break;
+    case FieldType::kFixed64s:
+      message.ForEachFixed<uint64_t>([](uint64_t) {});
+      break;
+    default:
+      message.Skip();
+  }
+}
+
+// Walks all messages that the schema knows, with a stack of its own: nesting costs no recursion.
+class DamageFinder {
+ public:
+  DamageFinder(std::string_view bytes, MessageKind root) : begin_(bytes.data()) {
+    Push(bytes, root);
+  }
+
+  std::optional<Damage> Find() {
+    while (!stack_.empty()) {
+      Frame& top = stack_.back();
+      top.field_begin = top.message.position();
+      top.field = nullptr;
+      bool has_key = false;
+      try {
+        if (!top.message.Next()) {
+          stack_.pop_back();
+          continue;
+        }
+        has_key = true;
+        top.value = top.message.position();
+        top.field = FindField(top.kind, top.message.key());
+        Enter();
+      } catch (const protozero::exception& error) {
+        return Report(error, has_key);
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Frame {
+    Message message;
+    MessageKind kind;
+    std::string_view bytes;
+    const char* field_begin;             // the field being read: its key,
+    const char* value;                   // what is behind the key,
+    const FieldSchema* field = nullptr;  // and what it is; nullptr when unknown
+  };
+
+  void Push(std::string_view bytes, MessageKind kind) {
+    const char* const begin = bytes.data();
+    stack_.push_back({Message(bytes), kind, bytes, begin, begin});
+  }
+
+  // Looks at the value of the top's field, or puts it on top.
+  void Enter() {
+    Frame& top = stack_.back();
+    if (top.field == nullptr) {
+      top.message.Skip();
+    } else if (top.field->child == MessageKind::kNone) {
+      Visit(top.message, *top.field);
+    } else {
+      const MessageKind kind = top.field->child;
+      Push(top.message.Bytes(), kind);
+    }
+  }
+
+  [[nodiscard]] Damage Report(const protozero::exception& error, bool has_key) const {
+    const Frame& top = stack_.back();
+    Damage damage;
+    const char* at = top.field_begin;
+    if (has_key && top.message.wire_type() == kBytes) {
+      damage.message = DescribeLength(top.value, top.bytes.data() + top.bytes.size());
+      if (!damage.message.empty()) at = top.value;
+    }
+    if (damage.message.empty()) damage.message = Describe(top.message, error);
+    damage.offset = static_cast<size_t>(at - begin_);
+    for (size_t i = 0; i < stack_.size() && stack_[i].field != nullptr; ++i) {
+      if (!AppendStep(stack_[i].bytes, stack_[i].field_begin, *stack_[i].field, i, damage.path))
+        break;
+    }
+    return damage;
+  }
+
+  const char* begin_;
+  std::vector<Frame> stack_;
+};
+
+// The field of `bytes` that `target` lies in.
+struct Step {
+  const FieldSchema* field = nullptr;  // nullptr when unknown
+  const char* begin = nullptr;
+  std::string_view child;  // the value, when it is a message
+};
+
+Step FindStep(std::string_view bytes, MessageKind kind, const char* target) {
+  Message message(bytes);
+  try {
+    while (true) {
+      Step step;
+      step.begin = message.position();
+      if (!message.Next()) return {};
+      step.field = FindField(kind, message.key());
+      if (step.field != nullptr && step.field->child != MessageKind::kNone) {
+        step.child = message.Bytes();
+      } else {
+        message.Skip();
+      }
+      // Messages have their end too: that of an empty one is where it begins. The next field's
+      // value is further on.
+      if (target < message.position() ||
+          (step.child.data() != nullptr && target == message.position()))
+        return step;
+    }
+  } catch (const protozero::exception&) {
+    return {};
   }
 }
 
@@ -90,14 +198,11 @@ std::string PathAt(std::string_view bytes, MessageKind root, size_t offset) {
   const char* const target = bytes.data() + std::min(offset, bytes.size());
   std::string path;
   MessageKind kind = root;
-  for (int steps = 0; kind != MessageKind::kNone; ++steps) {
+  // The first byte of a message stands for all of it.
+  for (size_t steps = 0; kind != MessageKind::kNone && target > bytes.data(); ++steps) {
     const Step step = FindStep(bytes, kind, target);
-    if (step.field == nullptr) break;
-    if (!path.empty()) path += '.';
-    if (steps == kMaxSteps) return path + "..";
-    path += step.field->name;
-    if (step.field->is_repeated()) path += "[" + std::to_string(step.index) + "]";
-    if (step.child.data() == nullptr || target < step.child.data()) break;
+    if (step.field == nullptr || !AppendStep(bytes, step.begin, *step.field, steps, path)) break;
+    if (step.child.data() == nullptr) break;
     bytes = step.child;
     kind = step.field->child;
   }
@@ -105,40 +210,7 @@ std::string PathAt(std::string_view bytes, MessageKind root, size_t offset) {
 }
 
 std::optional<Damage> FindDamage(std::string_view bytes, MessageKind root) {
-  struct Frame {
-    Message message;
-    MessageKind kind;
-    const char* end;
-  };
-  std::vector<Frame> stack = {{Message(bytes), root, bytes.data() + bytes.size()}};
-  while (!stack.empty()) {
-    Frame& top = stack.back();
-    const char* at = top.message.position();
-    bool has_key = false;
-    try {
-      if (!top.message.Next()) {
-        stack.pop_back();
-        continue;
-      }
-      has_key = true;
-      at = top.message.position();
-      const FieldSchema* field = FindField(top.kind, top.message.key());
-      if (field == nullptr) {
-        top.message.Skip();
-      } else if (field->child != MessageKind::kNone) {
-        const std::string_view child = top.message.Bytes();
-        stack.push_back({Message(child), field->child, child.data() + child.size()});
-      } else {
-        Visit(top.message, *field);
-      }
-    } catch (const protozero::exception& error) {
-      Damage damage{static_cast<size_t>(at - bytes.data()), {}};
-      if (has_key && top.message.wire_type() == kBytes) damage.message = DescribeLength(at, top.end);
-      if (damage.message.empty()) damage.message = Describe(top.message, error);
-      return damage;
-    }
-  }
-  return std::nullopt;
+  return DamageFinder(bytes, root).Find();
 }
 
 }  // namespace stowplan::proto

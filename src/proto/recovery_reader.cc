@@ -23,9 +23,9 @@ void AppendIndented(std::string_view text, std::string& out) {
 }
 
 void AppendModule(Context& context, std::string_view bytes, std::string& out) {
-  Context inner(context);
+  Context inner = Context::Inside(context);
   if (inner.depth() > kMaxDepth) {
-    return context.Error(bytes.data(), "modules nest more than " + std::to_string(kMaxDepth) + " deep");
+    return context.Error(bytes, "modules nest more than " + std::to_string(kMaxDepth) + " deep");
   }
   const hlo::CompId entry = ReadModule(inner, bytes);
   // Printing counts on what the errors are about.
@@ -48,8 +48,11 @@ void AppendEntry(Context& context, std::string_view bytes, std::string& out) {
         to.clear();
         AppendOriginalArray(context, message.Bytes(), to);
         break;
-      case BytesKey(RecoveryEntryField::kRecoveryModule): module = message.Bytes(); break;
-      default: context.Skip(MessageKind::kRecoveryEntry, message);
+      case BytesKey(RecoveryEntryField::kRecoveryModule):
+        module = message.Bytes();
+        break;
+      default:
+        context.Skip(MessageKind::kRecoveryEntry, message);
     }
   }
   out.append("  {").append(from).append("} : {").append(to).append("}");
@@ -68,8 +71,11 @@ void AppendRecoveryTable(Context& context, std::string_view bytes, std::string& 
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(RecoveryTableField::kEntries): AppendEntry(context, message.Bytes(), entries); break;
-      default: context.Skip(MessageKind::kRecoveryTable, message);
+      case BytesKey(RecoveryTableField::kEntries):
+        AppendEntry(context, message.Bytes(), entries);
+        break;
+      default:
+        context.Skip(MessageKind::kRecoveryTable, message);
     }
   }
   if (!entries.empty()) out.append("origin_recovery_table={\n").append(entries).append("}\n");

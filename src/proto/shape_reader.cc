@@ -15,11 +15,14 @@ using hlo::LayoutId;
 using hlo::ShapeId;
 using hlo::ShapeTable;
 
-// Elements of tuples up to this size are looked up too. Looking up longer ones at every level would take time
-// quadratic in the depth of a tuple.
+// Elements of tuples up to this size are looked up too. Looking up longer ones at every level would
+// take time quadratic in the depth of a tuple.
 constexpr size_t kMaxElement = 64;
+// XLA's own arrays have at most eight dimensions. Texts of constants grow with each one.
+constexpr size_t kMaxRank = 10'000;
 
-// D(D,C+): a letter a dimension, `+` when it is not unique and `~` when it is not ordered. Empty when all is dense.
+// D(D,C+): a letter a dimension, `+` when it is not unique and `~` when it is not ordered. Empty
+// when all is dense.
 std::string DimLevelTypes(std::span<const int64_t> types, std::span<const int64_t> unique,
                           std::span<const int64_t> ordered) {
   std::string text;
@@ -42,8 +45,11 @@ std::vector<int64_t> ReadTile(Context& context, std::string_view bytes) {
   while (message.Next()) {
     switch (message.key()) {
       case VarintKey(TileField::kDimensions):
-      case BytesKey(TileField::kDimensions): message.AppendInts(dims); break;
-      default: context.Skip(MessageKind::kTile, message);
+      case BytesKey(TileField::kDimensions):
+        message.AppendInts(dims);
+        break;
+      default:
+        context.Skip(MessageKind::kTile, message);
     }
   }
   return dims;
@@ -54,10 +60,15 @@ Layout::Split ReadSplit(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(SplitConfigField::kDimension): split.dimension = message.Int64(); break;
+      case VarintKey(SplitConfigField::kDimension):
+        split.dimension = message.Int64();
+        break;
       case VarintKey(SplitConfigField::kSplitIndices):
-      case BytesKey(SplitConfigField::kSplitIndices): message.AppendInts(split.indices); break;
-      default: context.Skip(MessageKind::kSplitConfig, message);
+      case BytesKey(SplitConfigField::kSplitIndices):
+        message.AppendInts(split.indices);
+        break;
+      default:
+        context.Skip(MessageKind::kSplitConfig, message);
     }
   }
   return split;
@@ -77,10 +88,16 @@ ShapeId ShapeReader::ReadNew(std::string_view bytes) {
     Frame& top = frames_.back();
     if (top.message.Next()) {
       switch (top.message.key()) {
-        case VarintKey(ShapeField::kElementType): top.type = top.message.Int32(); break;
+        case VarintKey(ShapeField::kElementType):
+          top.type = top.message.Int32();
+          break;
         case VarintKey(ShapeField::kDimensions):
-        case BytesKey(ShapeField::kDimensions): top.message.AppendInts(dims_); break;
-        case BytesKey(ShapeField::kTupleShapes): ReadElement(top.message.Bytes()); break;
+        case BytesKey(ShapeField::kDimensions):
+          top.message.AppendInts(dims_);
+          break;
+        case BytesKey(ShapeField::kTupleShapes):
+          ReadElement(top.message.Bytes());
+          break;
         case BytesKey(ShapeField::kLayout):
           top.layout = top.message.Bytes();
           top.has_layout = true;
@@ -89,7 +106,8 @@ ShapeId ShapeReader::ReadNew(std::string_view bytes) {
         case BytesKey(ShapeField::kIsDynamicDimension):
           top.message.ForEachVarint([&](uint64_t flag) { flags_.push_back(flag != 0); });
           break;
-        default: context_.Skip(MessageKind::kShape, top.message);
+        default:
+          context_.Skip(MessageKind::kShape, top.message);
       }
       continue;
     }
@@ -99,23 +117,24 @@ ShapeId ShapeReader::ReadNew(std::string_view bytes) {
     dims_.resize(frame.first_dim);
     flags_.resize(frame.first_flag);
     elements_.resize(frame.first_element);
-    const std::string_view read(frame.begin, static_cast<size_t>(frame.message.position() - frame.begin));
+    const std::string_view read = frame.bytes;
     if (!read.empty() && (frames_.empty() || read.size() <= kMaxElement)) {
-      slots_[Hash(read) & (slots_.size() - 1)] = {read.data(), static_cast<uint32_t>(read.size()), shape};
+      slots_[Hash(read) & (slots_.size() - 1)] = {read.data(), static_cast<uint32_t>(read.size()),
+                                                  shape};
     }
     if (frames_.empty()) return shape;
     elements_.push_back(shape);
   }
 }
 
-ShapeId ShapeReader::ReportMissing(const char* owner) {
+ShapeId ShapeReader::ReportMissing(std::string_view owner) {
   context_.Error(owner, "there is no shape");
   return context_.module().shapes.AddOther(ElementType::kOpaque);
 }
 
 void ShapeReader::Push(std::string_view bytes) {
   frames_.push_back({.message = Message(bytes),
-                     .begin = bytes.data(),
+                     .bytes = bytes,
                      .first_dim = dims_.size(),
                      .first_flag = flags_.size(),
                      .first_element = elements_.size(),
@@ -131,7 +150,8 @@ void ShapeReader::ReadElement(std::string_view bytes) {
     }
   }
   if (frames_.size() >= static_cast<size_t>(ShapeTable::kMaxDepth)) {
-    context_.Error(bytes.data(), "tuples nest more than " + std::to_string(ShapeTable::kMaxDepth) + " deep");
+    context_.Error(bytes,
+                   "tuples nest more than " + std::to_string(ShapeTable::kMaxDepth) + " deep");
     return;
   }
   Push(bytes);
@@ -140,25 +160,33 @@ void ShapeReader::ReadElement(std::string_view bytes) {
 ShapeId ShapeReader::Finish(const Frame& frame) {
   ShapeTable& shapes = context_.module().shapes;
   const std::span<const ShapeId> elements = std::span(elements_).subspan(frame.first_element);
-  const ElementType type = ReadType(frame.begin, frame.type);
+  const ElementType type = ReadType(frame.bytes, frame.type);
   switch (type) {
-    case ElementType::kTuple: return shapes.AddTuple(elements);
+    case ElementType::kTuple:
+      return shapes.AddTuple(elements);
     case ElementType::kBuffer:
       if (elements.size() == 1) return shapes.AddBuffer(elements[0]);
-      context_.Error(frame.begin, "a buffer has one inner shape, not " + std::to_string(elements.size()));
+      context_.Error(frame.bytes,
+                     "a buffer has one inner shape, not " + std::to_string(elements.size()));
       return shapes.AddOther(ElementType::kOpaque);
     case ElementType::kToken:
-    case ElementType::kOpaque: return shapes.AddOther(type);
+    case ElementType::kOpaque:
+      return shapes.AddOther(type);
     case ElementType::kInvalid:
-      context_.Error(frame.begin, "the shape has no element type");
+      context_.Error(frame.bytes, "the shape has no element type");
       return shapes.AddOther(ElementType::kOpaque);
-    default: return FinishArray(frame, type);
+    default:
+      return FinishArray(frame, type);
   }
 }
 
 ShapeId ShapeReader::FinishArray(const Frame& frame, ElementType type) {
   const std::span<const int64_t> dims = std::span(dims_).subspan(frame.first_dim);
   const std::span<const uint8_t> flags = std::span(flags_).subspan(frame.first_flag);
+  if (dims.size() > kMaxRank) {
+    context_.Error(frame.bytes, "the shape has " + std::to_string(dims.size()) + " dimensions");
+    return context_.module().shapes.AddOther(ElementType::kOpaque);
+  }
   std::unique_ptr<bool[]> dynamic;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i < flags.size() && flags[i] != 0) {
@@ -167,7 +195,8 @@ ShapeId ShapeReader::FinishArray(const Frame& frame, ElementType type) {
     }
     const bool is_unbounded = dims[i] == hlo::kUnboundedDimension && dynamic && dynamic[i];
     if (dims[i] < 0 && !is_unbounded) {
-      context_.Error(frame.begin, "dimension " + std::to_string(i) + " has the negative size " + std::to_string(dims[i]));
+      context_.Error(frame.bytes, "dimension " + std::to_string(i) + " has the negative size " +
+                                      std::to_string(dims[i]));
     }
   }
   const LayoutId layout = frame.has_layout ? ReadLayout(frame.layout, dims.size()) : LayoutId();
@@ -184,42 +213,61 @@ LayoutId ShapeReader::ReadLayout(std::string_view bytes, size_t rank) {
   while (message.Next()) {
     switch (message.key()) {
       case VarintKey(LayoutField::kMinorToMajor):
-      case BytesKey(LayoutField::kMinorToMajor): message.AppendInts(layout.minor_to_major); break;
-      case BytesKey(LayoutField::kTiles): layout.tiles.push_back(ReadTile(context_, message.Bytes())); break;
-      case VarintKey(LayoutField::kElementSizeInBits): layout.element_bits = message.Int64(); break;
-      case VarintKey(LayoutField::kMemorySpace): layout.memory_space = message.Int64(); break;
+      case BytesKey(LayoutField::kMinorToMajor):
+        message.AppendInts(layout.minor_to_major);
+        break;
+      case BytesKey(LayoutField::kTiles):
+        layout.tiles.push_back(ReadTile(context_, message.Bytes()));
+        break;
+      case VarintKey(LayoutField::kElementSizeInBits):
+        layout.element_bits = message.Int64();
+        break;
+      case VarintKey(LayoutField::kMemorySpace):
+        layout.memory_space = message.Int64();
+        break;
       case VarintKey(LayoutField::kDimLevelTypes):
-      case BytesKey(LayoutField::kDimLevelTypes): message.AppendInts(level_types); break;
-      case BytesKey(LayoutField::kPhysicalShape): layout.physical_shape = ReadPhysicalShape(message.Bytes()); break;
+      case BytesKey(LayoutField::kDimLevelTypes):
+        message.AppendInts(level_types);
+        break;
+      case BytesKey(LayoutField::kPhysicalShape):
+        layout.physical_shape = ReadPhysicalShape(message.Bytes());
+        break;
       case VarintKey(LayoutField::kIndexPrimitiveType):
-        layout.index_type = ReadType(bytes.data(), message.Int32());
+        layout.index_type = ReadType(bytes, message.Int32());
         break;
       case VarintKey(LayoutField::kPointerPrimitiveType):
-        layout.pointer_type = ReadType(bytes.data(), message.Int32());
+        layout.pointer_type = ReadType(bytes, message.Int32());
         break;
       case VarintKey(LayoutField::kDimUnique):
-      case BytesKey(LayoutField::kDimUnique): message.AppendInts(unique); break;
+      case BytesKey(LayoutField::kDimUnique):
+        message.AppendInts(unique);
+        break;
       case VarintKey(LayoutField::kDimOrdered):
-      case BytesKey(LayoutField::kDimOrdered): message.AppendInts(ordered); break;
+      case BytesKey(LayoutField::kDimOrdered):
+        message.AppendInts(ordered);
+        break;
       case VarintKey(LayoutField::kDynamicShapeMetadataPrefixBytes):
         layout.dynamic_prefix_bytes = message.Int64();
         break;
       case VarintKey(LayoutField::kTailPaddingAlignmentInElements):
         layout.tail_padding = std::max<int64_t>(message.Int64(), 1);
         break;
-      case BytesKey(LayoutField::kSplitConfigs): layout.splits.push_back(ReadSplit(context_, message.Bytes())); break;
-      default: context_.Skip(MessageKind::kLayout, message);
+      case BytesKey(LayoutField::kSplitConfigs):
+        layout.splits.push_back(ReadSplit(context_, message.Bytes()));
+        break;
+      default:
+        context_.Skip(MessageKind::kLayout, message);
     }
   }
   layout.dim_level_types = DimLevelTypes(level_types, unique, ordered);
-  if (!CheckOrder(bytes.data(), layout.minor_to_major, rank)) return {};
+  if (!CheckOrder(bytes, layout.minor_to_major, rank)) return {};
   return context_.module().shapes.AddLayout(layout);
 }
 
-bool ShapeReader::CheckOrder(const char* at, std::span<const int64_t> order, size_t rank) {
+bool ShapeReader::CheckOrder(std::string_view at, std::span<const int64_t> order, size_t rank) {
   if (order.size() != rank) {
-    context_.Error(at, "the layout orders " + std::to_string(order.size()) + " dimensions, but the shape has " +
-                           std::to_string(rank));
+    context_.Error(at, "the layout orders " + std::to_string(order.size()) +
+                           " dimensions, but the shape has " + std::to_string(rank));
     return false;
   }
   std::vector<bool> seen(rank, false);
@@ -233,11 +281,11 @@ bool ShapeReader::CheckOrder(const char* at, std::span<const int64_t> order, siz
   return true;
 }
 
-// The shape inside a layout needs stacks of its own, since the outer shape is still on these. It has no such layout
-// itself.
+// The shape inside a layout needs stacks of its own, since the outer shape is still on these. It
+// has no such layout itself.
 ShapeId ShapeReader::ReadPhysicalShape(std::string_view bytes) {
   if (in_layout_) {
-    context_.Error(bytes.data(), "a physical shape inside a physical shape");
+    context_.Error(bytes, "a physical shape inside a physical shape");
     return {};
   }
   if (!inner_) inner_ = std::make_unique<ShapeReader>(context_, 256);
@@ -245,7 +293,8 @@ ShapeId ShapeReader::ReadPhysicalShape(std::string_view bytes) {
   return inner_->Read(bytes);
 }
 
-ElementType ShapeReader::ReadType(const char* at, int64_t number) {
+ElementType ShapeReader::ReadType(std::string_view at, int64_t number) {
+  if (number == 0) return ElementType::kInvalid;
   const std::optional<ElementType> type = hlo::FindElementType(number);
   if (type) return *type;
   context_.Error(at, "unknown element type " + std::to_string(number));

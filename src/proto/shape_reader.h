@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ShapeProto to a shape of the module's table.
 //
-// A module has thousands of instructions and a hundred shapes, each serialized the same way every time: shapes are
-// remembered by their bytes.
+// A module has thousands of instructions and a hundred shapes, each serialized the same way every
+// time: shapes are remembered by their bytes.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ class ShapeReader {
   explicit ShapeReader(Context& context, size_t slots = 4096);
 
   // A shape that is wrong is reported, and reads as some other shape. `bytes` lie in the source.
-  hlo::ShapeId Read(std::string_view bytes) { return Read(bytes, bytes.data()); }
+  hlo::ShapeId Read(std::string_view bytes) { return Read(bytes, bytes); }
   // The same where there may be no shape (bytes.data() is nullptr); then the error is at `owner`.
-  hlo::ShapeId Read(std::string_view bytes, const char* owner) {
+  hlo::ShapeId Read(std::string_view bytes, std::string_view owner) {
     Slot& slot = slots_[Hash(bytes) & (slots_.size() - 1)];
-    if (slot.size == bytes.size() && std::memcmp(slot.data, bytes.data(), bytes.size()) == 0) return slot.shape;
+    if (slot.size == bytes.size() && std::memcmp(slot.data, bytes.data(), bytes.size()) == 0)
+      return slot.shape;
     return bytes.data() == nullptr ? ReportMissing(owner) : ReadNew(bytes);
   }
 
@@ -41,7 +42,7 @@ class ShapeReader {
   // A shape whose fields are being read; the shapes of a tuple lie on top of it.
   struct Frame {
     Message message;
-    const char* begin;
+    std::string_view bytes;
     int64_t type = 0;
     size_t first_dim;
     size_t first_flag;
@@ -69,15 +70,15 @@ class ShapeReader {
   }
 
   hlo::ShapeId ReadNew(std::string_view bytes);
-  hlo::ShapeId ReportMissing(const char* owner);
+  hlo::ShapeId ReportMissing(std::string_view owner);
   void Push(std::string_view bytes);
   void ReadElement(std::string_view bytes);
   hlo::ShapeId Finish(const Frame& frame);
   hlo::ShapeId FinishArray(const Frame& frame, hlo::ElementType type);
   hlo::LayoutId ReadLayout(std::string_view bytes, size_t rank);
-  bool CheckOrder(const char* at, std::span<const int64_t> order, size_t rank);
+  bool CheckOrder(std::string_view at, std::span<const int64_t> order, size_t rank);
   hlo::ShapeId ReadPhysicalShape(std::string_view bytes);
-  hlo::ElementType ReadType(const char* at, int64_t number);
+  hlo::ElementType ReadType(std::string_view at, int64_t number);
 
   Context& context_;
   std::vector<Slot> slots_;  // one shape a slot: a newer shape takes the place of an older one

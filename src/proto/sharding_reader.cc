@@ -37,9 +37,14 @@ std::pair<std::string, int64_t> ReadMeshAxis(Context& context, std::string_view 
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(MeshAxisField::kName): axis.first = message.Bytes(); break;
-      case VarintKey(MeshAxisField::kSize): axis.second = message.Int64(); break;
-      default: context.Skip(MessageKind::kMeshAxis, message);
+      case BytesKey(MeshAxisField::kName):
+        axis.first = message.Bytes();
+        break;
+      case VarintKey(MeshAxisField::kSize):
+        axis.second = message.Int64();
+        break;
+      default:
+        context.Skip(MessageKind::kMeshAxis, message);
     }
   }
   return axis;
@@ -53,10 +58,15 @@ std::string ReadIotaTransform(Context& context, std::string_view bytes) {
   while (message.Next()) {
     switch (message.key()) {
       case VarintKey(IotaTransformField::kReshapeDims):
-      case BytesKey(IotaTransformField::kReshapeDims): message.AppendInts(dims); break;
+      case BytesKey(IotaTransformField::kReshapeDims):
+        message.AppendInts(dims);
+        break;
       case VarintKey(IotaTransformField::kTransposePerm):
-      case BytesKey(IotaTransformField::kTransposePerm): message.AppendInts(permutation); break;
-      default: context.Skip(MessageKind::kIotaTransform, message);
+      case BytesKey(IotaTransformField::kTransposePerm):
+        message.AppendInts(permutation);
+        break;
+      default:
+        context.Skip(MessageKind::kIotaTransform, message);
     }
   }
   // Devices in their natural order are not worth a word.
@@ -78,13 +88,18 @@ Mesh ReadMesh(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(MeshField::kAxes): mesh.axes.push_back(ReadMeshAxis(context, message.Bytes())); break;
+      case BytesKey(MeshField::kAxes):
+        mesh.axes.push_back(ReadMeshAxis(context, message.Bytes()));
+        break;
       case VarintKey(MeshField::kDeviceIds):
-      case BytesKey(MeshField::kDeviceIds): message.AppendInts(device_ids); break;
+      case BytesKey(MeshField::kDeviceIds):
+        message.AppendInts(device_ids);
+        break;
       case BytesKey(MeshField::kIotaTransform):
         mesh.device_ids = ReadIotaTransform(context, message.Bytes());
         break;
-      default: context.Skip(MessageKind::kMesh, message);
+      default:
+        context.Skip(MessageKind::kMesh, message);
     }
   }
   if (!device_ids.empty()) {
@@ -100,25 +115,33 @@ MeshAxis ReadAxis(Context& context, std::string_view bytes, const Mesh& mesh) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(AxisRefField::kMeshAxisIndex): index = message.Varint(); break;
+      case VarintKey(AxisRefField::kMeshAxisIndex):
+        index = message.Varint();
+        break;
       case BytesKey(AxisRefField::kSubAxisInfo): {
         Message part(message.Bytes());
         while (part.Next()) {
           switch (part.key()) {
-            case VarintKey(SubAxisField::kPreSize): axis.pre_size = part.Int64(); break;
-            case VarintKey(SubAxisField::kSize): axis.size = part.Int64(); break;
-            default: context.Skip(MessageKind::kSubAxis, part);
+            case VarintKey(SubAxisField::kPreSize):
+              axis.pre_size = part.Int64();
+              break;
+            case VarintKey(SubAxisField::kSize):
+              axis.size = part.Int64();
+              break;
+            default:
+              context.Skip(MessageKind::kSubAxis, part);
           }
         }
         break;
       }
-      default: context.Skip(MessageKind::kAxisRef, message);
+      default:
+        context.Skip(MessageKind::kAxisRef, message);
     }
   }
   if (index < mesh.axes.size()) {
     axis.name = mesh.axes[index].first;
   } else {
-    context.Error(bytes.data(), "the mesh has no axis " + std::to_string(index));
+    context.Error(bytes, "the mesh has no axis " + std::to_string(index));
   }
   return axis;
 }
@@ -155,9 +178,14 @@ std::string ReadDimension(Context& context, std::string_view bytes, const Mesh& 
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(DimensionShardingField::kAxes): axes.push_back(ReadAxis(context, message.Bytes(), mesh)); break;
-      case VarintKey(DimensionShardingField::kIsClosed): is_closed = message.Bool(); break;
-      default: context.Skip(MessageKind::kDimensionSharding, message);
+      case BytesKey(DimensionShardingField::kAxes):
+        axes.push_back(ReadAxis(context, message.Bytes(), mesh));
+        break;
+      case VarintKey(DimensionShardingField::kIsClosed):
+        is_closed = message.Bool();
+        break;
+      default:
+        context.Skip(MessageKind::kDimensionSharding, message);
     }
   }
   std::string text = "{" + AxesText(axes);
@@ -184,7 +212,8 @@ std::string NamedText(const NamedParts& parts, const Mesh& mesh) {
   const bool is_one_device = mesh.axes.empty() && !mesh.device_ids.empty();
   if (is_one_device) return {};
   if (parts.dimension_count == 0) {
-    if (parts.replicated.empty() && parts.unreduced.empty() && parts.manual.empty()) return "replicated";
+    if (parts.replicated.empty() && parts.unreduced.empty() && parts.manual.empty())
+      return "replicated";
     if (!parts.unreduced.empty() && AreAll(parts.unreduced, mesh)) return "unreduced";
     if (!parts.manual.empty() && AreAll(parts.manual, mesh)) return "manual";
   }
@@ -193,7 +222,9 @@ std::string NamedText(const NamedParts& parts, const Mesh& mesh) {
   if (!parts.unreduced.empty()) {
     constexpr std::string_view kReductions[] = {"", "max", "min"};
     const auto reduction = static_cast<size_t>(std::clamp<int64_t>(parts.reduction, 0, 2));
-    text.append(", unreduced=").append(kReductions[reduction]).append("{" + AxesText(parts.unreduced) + "}");
+    text.append(", unreduced=")
+        .append(kReductions[reduction])
+        .append("{" + AxesText(parts.unreduced) + "}");
   }
   if (!parts.manual.empty()) text += ", manual={" + AxesText(parts.manual) + "}";
   return text;
@@ -229,11 +260,14 @@ Sharding ReadNamedSharding(Context& context, std::string_view bytes) {
       case BytesKey(NamedShardingField::kManualAxes):
         parts.manual.push_back(ReadAxis(context, message.Bytes(), mesh));
         break;
-      case VarintKey(NamedShardingField::kReductionOp): parts.reduction = message.Int32(); break;
+      case VarintKey(NamedShardingField::kReductionOp):
+        parts.reduction = message.Int32();
+        break;
       case BytesKey(NamedShardingField::kMetadata):
         sharding.metadata.push_back(ReadMetadataText(context, message.Bytes()));
         break;
-      default: context.Skip(MessageKind::kNamedSharding, message);
+      default:
+        context.Skip(MessageKind::kNamedSharding, message);
     }
   }
   sharding.named = NamedText(parts, mesh);
@@ -242,49 +276,67 @@ Sharding ReadNamedSharding(Context& context, std::string_view bytes) {
 
 std::string_view SubgroupName(int64_t type) {
   switch (type) {
-    case 0: return "replicated";
-    case 1: return "maximal";
-    case 4: return "manual";
-    case 6: return "unreduced";
-    default: return "error_type.";  // XLA's own word
+    case 0:
+      return "replicated";
+    case 1:
+      return "maximal";
+    case 4:
+      return "manual";
+    case 6:
+      return "unreduced";
+    default:
+      return "error_type.";  // XLA's own word
   }
 }
 
 // OpSharding.Type.
 enum class Type : uint8_t { kReplicated, kMaximal, kTuple, kOther, kManual, kUnknown, kUnreduced };
 
-void SetKind(Context& context, const char* at, int64_t type, Sharding& sharding) {
+void SetKind(Context& context, std::string_view at, int64_t type, Sharding& sharding) {
   switch (static_cast<Type>(type)) {
-    case Type::kReplicated: sharding.kind = Sharding::Kind::kReplicated; return;
-    case Type::kManual: sharding.kind = Sharding::Kind::kManual; return;
-    case Type::kUnknown: sharding.kind = Sharding::Kind::kUnknown; return;
-    case Type::kUnreduced: sharding.kind = Sharding::Kind::kUnreduced; return;
-    case Type::kTuple: sharding.kind = Sharding::Kind::kTuple; return;
+    case Type::kReplicated:
+      sharding.kind = Sharding::Kind::kReplicated;
+      return;
+    case Type::kManual:
+      sharding.kind = Sharding::Kind::kManual;
+      return;
+    case Type::kUnknown:
+      sharding.kind = Sharding::Kind::kUnknown;
+      return;
+    case Type::kUnreduced:
+      sharding.kind = Sharding::Kind::kUnreduced;
+      return;
+    case Type::kTuple:
+      sharding.kind = Sharding::Kind::kTuple;
+      return;
     case Type::kMaximal:
       sharding.kind = Sharding::Kind::kMaximal;
       if (sharding.devices.size() == 1) {
         sharding.device = sharding.devices[0];
       } else {
-        context.Error(at, "a maximal sharding has one device, not " + std::to_string(sharding.devices.size()));
+        context.Error(at, "a maximal sharding has one device, not " +
+                              std::to_string(sharding.devices.size()));
       }
       return;
     case Type::kOther: {
       // One device holds all there is.
-      const bool is_one = sharding.iota_dims.empty()
-                              ? sharding.devices.size() == 1
-                              : std::ranges::all_of(sharding.iota_dims, [](int64_t dim) { return dim == 1; });
+      const bool is_one =
+          sharding.iota_dims.empty()
+              ? sharding.devices.size() == 1
+              : std::ranges::all_of(sharding.iota_dims, [](int64_t dim) { return dim == 1; });
       sharding.kind = is_one ? Sharding::Kind::kReplicated : Sharding::Kind::kTiled;
       DropIdentity(sharding.iota_transpose);
       return;
     }
-    default: context.Error(at, "unknown sharding type " + std::to_string(type));
+    default:
+      context.Error(at, "unknown sharding type " + std::to_string(type));
   }
 }
 
 Sharding ReadNested(Context& context, std::string_view bytes, int depth) {
   Sharding sharding;
   if (depth > kMaxDepth) {
-    context.Error(bytes.data(), "tuple shardings nest more than " + std::to_string(kMaxDepth) + " deep");
+    context.Error(bytes, "tuple shardings nest more than " + std::to_string(kMaxDepth) + " deep");
     return sharding;
   }
   int64_t type = 0;
@@ -295,43 +347,68 @@ Sharding ReadNested(Context& context, std::string_view bytes, int depth) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(ShardingField::kType): type = message.Int32(); break;
+      case VarintKey(ShardingField::kType):
+        type = message.Int32();
+        break;
       case VarintKey(ShardingField::kTileAssignmentDimensions):
-      case BytesKey(ShardingField::kTileAssignmentDimensions): message.AppendInts(sharding.tile_dims); break;
+      case BytesKey(ShardingField::kTileAssignmentDimensions):
+        message.AppendInts(sharding.tile_dims);
+        break;
       case VarintKey(ShardingField::kTileAssignmentDevices):
-      case BytesKey(ShardingField::kTileAssignmentDevices): message.AppendInts(sharding.devices); break;
+      case BytesKey(ShardingField::kTileAssignmentDevices):
+        message.AppendInts(sharding.devices);
+        break;
       case BytesKey(ShardingField::kTupleShardings):
         sharding.elements.push_back(ReadNested(context, message.Bytes(), depth + 1));
         break;
-      case VarintKey(ShardingField::kReplicateOnLastTileDim): sharding.replicate_last = message.Bool(); break;
+      case VarintKey(ShardingField::kReplicateOnLastTileDim):
+        sharding.replicate_last = message.Bool();
+        break;
       case BytesKey(ShardingField::kMetadata):
         sharding.metadata.push_back(ReadMetadataText(context, message.Bytes()));
         break;
       case VarintKey(ShardingField::kLastTileDims):
       case BytesKey(ShardingField::kLastTileDims):
-        message.ForEachVarint(
-            [&](uint64_t n) { sharding.last_tile_dims.emplace_back(SubgroupName(static_cast<int64_t>(n))); });
+        message.ForEachVarint([&](uint64_t n) {
+          sharding.last_tile_dims.emplace_back(SubgroupName(static_cast<int64_t>(n)));
+        });
         break;
       case VarintKey(ShardingField::kIotaReshapeDims):
-      case BytesKey(ShardingField::kIotaReshapeDims): message.AppendInts(sharding.iota_dims); break;
+      case BytesKey(ShardingField::kIotaReshapeDims):
+        message.AppendInts(sharding.iota_dims);
+        break;
       case VarintKey(ShardingField::kIotaTransposePerm):
-      case BytesKey(ShardingField::kIotaTransposePerm): message.AppendInts(sharding.iota_transpose); break;
-      case VarintKey(ShardingField::kIsShardGroup): is_group = message.Bool(); break;
-      case VarintKey(ShardingField::kShardGroupId): group = message.Int64(); break;
-      case VarintKey(ShardingField::kShardGroupType): is_like = message.Int32() == 1; break;
-      case BytesKey(ShardingField::kNamedSharding): named = message.Bytes(); break;
-      default: context.Skip(MessageKind::kSharding, message);
+      case BytesKey(ShardingField::kIotaTransposePerm):
+        message.AppendInts(sharding.iota_transpose);
+        break;
+      case VarintKey(ShardingField::kIsShardGroup):
+        is_group = message.Bool();
+        break;
+      case VarintKey(ShardingField::kShardGroupId):
+        group = message.Int64();
+        break;
+      case VarintKey(ShardingField::kShardGroupType):
+        is_like = message.Int32() == 1;
+        break;
+      case BytesKey(ShardingField::kNamedSharding):
+        named = message.Bytes();
+        break;
+      default:
+        context.Skip(MessageKind::kSharding, message);
     }
   }
   if (named.data() != nullptr) return ReadNamedSharding(context, named);
-  SetKind(context, bytes.data(), type, sharding);
-  if (is_group) sharding.shard_group = (is_like ? "shard_like " : "shard_as ") + std::to_string(group);
+  SetKind(context, bytes, type, sharding);
+  if (is_group)
+    sharding.shard_group = (is_like ? "shard_like " : "shard_as ") + std::to_string(group);
   return sharding;
 }
 
 }  // namespace
 
-Sharding ReadSharding(Context& context, std::string_view bytes) { return ReadNested(context, bytes, 0); }
+Sharding ReadSharding(Context& context, std::string_view bytes) {
+  return ReadNested(context, bytes, 0);
+}
 
 std::vector<int64_t> ReadReplicaGroup(Context& context, std::string_view bytes) {
   std::vector<int64_t> ids;
@@ -339,8 +416,11 @@ std::vector<int64_t> ReadReplicaGroup(Context& context, std::string_view bytes) 
   while (message.Next()) {
     switch (message.key()) {
       case VarintKey(ReplicaGroupField::kReplicaIds):
-      case BytesKey(ReplicaGroupField::kReplicaIds): message.AppendInts(ids); break;
-      default: context.Skip(MessageKind::kReplicaGroup, message);
+      case BytesKey(ReplicaGroupField::kReplicaIds):
+        message.AppendInts(ids);
+        break;
+      default:
+        context.Skip(MessageKind::kReplicaGroup, message);
     }
   }
   return ids;
@@ -361,7 +441,8 @@ DeviceGroups ReadDeviceList(Context& context, std::string_view bytes) {
         groups = std::move(iota);
         break;
       }
-      default: context.Skip(MessageKind::kCollectiveDeviceList, message);
+      default:
+        context.Skip(MessageKind::kCollectiveDeviceList, message);
     }
   }
   return groups;
@@ -373,13 +454,22 @@ DeviceGroups ReadIotaDeviceList(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case VarintKey(IotaReplicaGroupListField::kNumReplicaGroups): groups.iota_groups[0] = message.Int64(); break;
-      case VarintKey(IotaReplicaGroupListField::kNumDevicesPerGroup): groups.iota_groups[1] = message.Int64(); break;
+      case VarintKey(IotaReplicaGroupListField::kNumReplicaGroups):
+        groups.iota_groups[0] = message.Int64();
+        break;
+      case VarintKey(IotaReplicaGroupListField::kNumDevicesPerGroup):
+        groups.iota_groups[1] = message.Int64();
+        break;
       case VarintKey(IotaReplicaGroupListField::kIotaReshapeDims):
-      case BytesKey(IotaReplicaGroupListField::kIotaReshapeDims): message.AppendInts(groups.iota_dims); break;
+      case BytesKey(IotaReplicaGroupListField::kIotaReshapeDims):
+        message.AppendInts(groups.iota_dims);
+        break;
       case VarintKey(IotaReplicaGroupListField::kIotaTransposePerm):
-      case BytesKey(IotaReplicaGroupListField::kIotaTransposePerm): message.AppendInts(groups.iota_transpose); break;
-      default: context.Skip(MessageKind::kIotaReplicaGroupList, message);
+      case BytesKey(IotaReplicaGroupListField::kIotaTransposePerm):
+        message.AppendInts(groups.iota_transpose);
+        break;
+      default:
+        context.Skip(MessageKind::kIotaReplicaGroupList, message);
     }
   }
   DropIdentity(groups.iota_transpose);
@@ -393,12 +483,18 @@ DeviceGroups ReadMeshDeviceList(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(MeshAxesReplicaGroupListField::kMesh): groups.mesh = ReadMesh(context, message.Bytes()); break;
-      case BytesKey(MeshAxesReplicaGroupListField::kAxes): axes.push_back(message.Bytes()); break;
-      default: context.Skip(MessageKind::kMeshAxesReplicaGroupList, message);
+      case BytesKey(MeshAxesReplicaGroupListField::kMesh):
+        groups.mesh = ReadMesh(context, message.Bytes());
+        break;
+      case BytesKey(MeshAxesReplicaGroupListField::kAxes):
+        axes.push_back(message.Bytes());
+        break;
+      default:
+        context.Skip(MessageKind::kMeshAxesReplicaGroupList, message);
     }
   }
-  for (const std::string_view axis : axes) groups.axes.push_back(ReadAxis(context, axis, groups.mesh));
+  for (const std::string_view axis : axes)
+    groups.axes.push_back(ReadAxis(context, axis, groups.mesh));
   return groups;
 }
 

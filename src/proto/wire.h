@@ -9,22 +9,24 @@
 //       }
 //     }
 //
-// After Next, exactly one of the value functions is called. Keys hold the field number and the wire type, so that a
-// field of an unexpected wire type is an unknown field, as protobuf has it.
+// After Next, exactly one of the value functions is called. Keys hold the field number and the wire
+// type, so that a field of an unexpected wire type is an unknown field, as protobuf has it.
 //
-// Decoding is protozero's. Its pbf_reader is not used, since that cuts lengths to 32 bits: a field that claims
-// 4 GiB + 5 bytes would read as one of 5. Malformed input throws protozero's exceptions, up to ParseProto; FindDamage
-// then works out where it is, so that the readers need not keep track of their place.
+// Decoding is protozero's. Its pbf_reader is not used, since that cuts lengths to 32 bits: a field
+// that claims 4 GiB + 5 bytes would read as one of 5. Malformed input throws protozero's
+// exceptions, up to ParseProto; FindDamage then works out where it is, so that the readers need not
+// keep track of their place.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <protozero/exception.hpp>
-#include <protozero/varint.hpp>
 #include <string_view>
 #include <vector>
+
+#include <protozero/exception.hpp>
+#include <protozero/varint.hpp>
 
 namespace stowplan::proto {
 
@@ -49,7 +51,8 @@ constexpr uint32_t Fixed64Key(Field field) {
 
 class Message {
  public:
-  explicit Message(std::string_view bytes) : data_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit Message(std::string_view bytes)
+      : data_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   // On to the next field; false at the end.
   bool Next() {
@@ -106,11 +109,20 @@ class Message {
   void Skip() {
     if (number() == 0) throw protozero::invalid_tag_exception{};
     switch (wire_type()) {
-      case kVarint: Varint(); break;
-      case kFixed64: Fixed64(); break;
-      case kBytes: Bytes(); break;
-      case kFixed32: Fixed32(); break;
-      default: throw protozero::unknown_pbf_wire_type_exception{};
+      case kVarint:
+        Varint();
+        break;
+      case kFixed64:
+        Fixed64();
+        break;
+      case kBytes:
+        Bytes();
+        break;
+      case kFixed32:
+        Fixed32();
+        break;
+      default:
+        throw protozero::unknown_pbf_wire_type_exception{};
     }
   }
 
