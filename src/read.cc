@@ -10,7 +10,8 @@ namespace stowplan {
 
 Result<hlo::Module> ParseModule(std::shared_ptr<const Source> source) {
   if (source->size() == 0) {
-    return Fail(source->name(), "the input is empty", "expected HLO text, or a serialized HloProto");
+    return Fail(source->name(), "the input is empty",
+                "expected HLO text, or a serialized HloProto");
   }
   if (LooksLikeProto(*source)) return ParseProto(std::move(source));
   return ParseText(std::move(source));

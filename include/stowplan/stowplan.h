@@ -3,9 +3,9 @@
 //
 //     #include <stowplan/stowplan.h>
 //
-//     stowplan::Result<stowplan::hlo::Module> module = stowplan::ReadModule("after_optimizations.txt");
-//     if (!module) std::cerr << stowplan::Render(module.error());
-//     for (const auto& instruction : module->instructions.rows())
+//     stowplan::Result<stowplan::hlo::Module> module =
+//     stowplan::ReadModule("after_optimizations.txt"); if (!module) std::cerr <<
+//     stowplan::Render(module.error()); for (const auto& instruction : module->instructions.rows())
 //       std::cout << module->view(instruction.name) << '\n';
 //
 // The library never prints, exits, or reads the environment; no function throws.

@@ -21,13 +21,13 @@ inline constexpr int kBadUse = 2;   // the input or the command line cannot be u
 struct OptionSpec {
   std::string_view name = {};   // "target" for --target
   char short_name = '\0';       // 'o' for -o
-  std::string_view value = {};  // what stands for the value in the help: "NAME"
+  std::string_view value = {};  // what stands for the value in the help: "NAME"; empty: a flag
   std::string_view help = {};
   std::string_view fallback = {};              // when the option is not given
   std::vector<std::string_view> choices = {};  // all values there are; empty: any
 };
 
-enum class Positionals { kAtMostOne, kOne, kAny };
+enum class Positionals { kAtMostOne, kOne, kAny, kAnyOrNone };
 
 // What the command line said, checked against a CommandSpec.
 struct Arguments {
@@ -38,6 +38,8 @@ struct Arguments {
   [[nodiscard]] const std::string& option(std::string_view name) const {
     return options.find(name)->second;
   }
+  // Whether a flag was given.
+  [[nodiscard]] bool flag(std::string_view name) const { return !option(name).empty(); }
 };
 
 struct CommandSpec {
@@ -57,6 +59,7 @@ std::vector<CommandSpec> Commands();
 
 CommandSpec CompletionCommand();
 CommandSpec PrintCommand();
+CommandSpec ReportCommand();
 CommandSpec StatsCommand();
 CommandSpec VerifyCommand();
 

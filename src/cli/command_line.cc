@@ -58,10 +58,13 @@ std::optional<Mistake> CheckChoice(const std::string& what, const std::string& v
 std::optional<Mistake> CheckArguments(const CommandSpec& command, const Arguments& arguments) {
   const std::string name(command.name);
   const std::vector<std::string>& positionals = arguments.positionals;
-  if (positionals.empty() && command.count != Positionals::kAtMostOne) {
+  const bool needs_one = command.count == Positionals::kOne || command.count == Positionals::kAny;
+  const bool takes_one =
+      command.count == Positionals::kOne || command.count == Positionals::kAtMostOne;
+  if (positionals.empty() && needs_one) {
     return Mistake{name + " needs a " + std::string(command.positional), HelpHint(command)};
   }
-  if (positionals.size() > 1 && command.count != Positionals::kAny) {
+  if (positionals.size() > 1 && takes_one) {
     return Mistake{name + " takes one " + std::string(command.positional) + ", not `" +
                        positionals[1] + "` too",
                    HelpHint(command)};
@@ -92,6 +95,10 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
     value = option.fallback;
     std::string names = "--" + std::string(option.name);
     if (option.short_name != '\0') names += std::string(",-") + option.short_name;
+    if (option.value.empty()) {
+      app.add_flag_callback(names, [&value] { value = "yes"; });
+      continue;
+    }
     app.add_option(names, value)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->expected(1);

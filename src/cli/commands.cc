@@ -4,7 +4,7 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(), VerifyCommand(), StatsCommand(), CompletionCommand()};
+  return {PrintCommand(), VerifyCommand(), StatsCommand(), ReportCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

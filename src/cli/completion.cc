@@ -30,7 +30,9 @@ std::string Join(const std::vector<std::string_view>& words) {
 
 std::string OptionWords(const CommandSpec& command) {
   std::string out = "--help";
-  for (const OptionSpec& option : command.options) out += " --" + std::string(option.name) + "=";
+  for (const OptionSpec& option : command.options) {
+    out += " --" + std::string(option.name) + (option.value.empty() ? "" : "=");
+  }
   return out;
 }
 
@@ -111,6 +113,9 @@ std::string ZshEscaped(std::string_view text) {
 }
 
 std::string ZshOption(const OptionSpec& option) {
+  if (option.value.empty()) {
+    return "'--" + std::string(option.name) + "[" + ZshEscaped(option.help) + "]'";
+  }
   const std::vector<std::string_view> choices = ValuesOf(option);
   std::string action =
       choices.empty() ? (option.value == "FILE" ? "_files" : "") : "(" + Join(choices) + ")";
@@ -126,11 +131,13 @@ std::string ZshScript() {
     commands += "    '" + std::string(command.name) + ":" + ZshEscaped(command.summary) + "'\n";
     cases += "    " + std::string(command.name) + ")\n      _arguments '--help[show the help]'";
     for (const OptionSpec& option : command.options) cases += " \\\n        " + ZshOption(option);
+    const bool takes_many =
+        command.count == Positionals::kAny || command.count == Positionals::kAnyOrNone;
     const std::string what = command.positional_choices.empty()
                                  ? "_files"
                                  : "(" + Join(command.positional_choices) + ")";
-    cases += std::string(" \\\n        '") + (command.count == Positionals::kAny ? "*" : "1") +
-             ":" + std::string(command.positional) + ":" + what + "' ;;\n";
+    cases += std::string(" \\\n        '") + (takes_many ? "*" : "1") + ":" +
+             std::string(command.positional) + ":" + what + "' ;;\n";
   }
   return "#compdef stowplan\n"
          "# Completion of stowplan for zsh. Put it into a folder of $fpath under the name "

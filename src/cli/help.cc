@@ -69,6 +69,9 @@ std::string UsageLine(const CommandSpec& command) {
     case Positionals::kAny:
       line += " " + std::string(command.positional) + "...";
       break;
+    case Positionals::kAnyOrNone:
+      line += " [" + std::string(command.positional) + "...]";
+      break;
   }
   return line;
 }

@@ -11,7 +11,8 @@ InstrId ChainStart(const Module& m, InstrId id) {
     if (operands.empty()) return {};
     const Opcode opcode = m.instructions[operands[0]].opcode;
     // Operands of a well-formed chain have smaller ids; anything else is not followed.
-    if (operands[0] >= id || (opcode != Opcode::kAsyncStart && opcode != Opcode::kAsyncUpdate)) return {};
+    if (operands[0] >= id || (opcode != Opcode::kAsyncStart && opcode != Opcode::kAsyncUpdate))
+      return {};
     id = operands[0];
   }
   return id;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short form of async operations: `slice-start(...)` for an async-start that calls a computation which does nothing
-// but one slice.
+// The short form of async operations: `slice-start(...)` for an async-start that calls a
+// computation which does nothing but one slice.
 #pragma once
 
 #include "stowplan/hlo/module.h"
 
 namespace stowplan::hlo {
 
-// The one instruction that an async-start, -update or -done wraps, when XLA writes the chain in its short form; none
-// otherwise.
+// The one instruction that an async-start, -update or -done wraps, when XLA writes the chain in its
+// short form; none otherwise.
 InstrId WrappedInstruction(const Module& module, InstrId id);
 
 }  // namespace stowplan::hlo

@@ -18,18 +18,27 @@ bool IsOctal(char c) { return c >= '0' && c <= '7'; }
 // The character behind a backslash that stands for one byte, or -1.
 int SimpleEscape(char c) {
   switch (c) {
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'v': return '\v';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'v':
+      return '\v';
     case '"':
     case '\'':
     case '\\':
-    case '?': return c;
-    default: return -1;
+    case '?':
+      return c;
+    default:
+      return -1;
   }
 }
 
@@ -39,9 +48,15 @@ void AppendEscaped(std::string_view text, std::string& out) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       case '"':
       case '\'':
       case '\\':
@@ -101,7 +116,9 @@ size_t JsonDictionaryLength(std::string_view text) {
   int64_t depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     switch (text[i]) {
-      case '{': ++depth; break;
+      case '{':
+        ++depth;
+        break;
       case '}':
         if (--depth == 0) return i + 1;
         break;
@@ -111,8 +128,10 @@ size_t JsonDictionaryLength(std::string_view text) {
         }
         if (i >= text.size()) return 0;
         break;
-      case '\0': return 0;
-      default: break;
+      case '\0':
+        return 0;
+      default:
+        break;
     }
   }
   return 0;
@@ -120,7 +139,9 @@ size_t JsonDictionaryLength(std::string_view text) {
 
 bool IsJsonDictionary(std::string_view text) {
   size_t begin = 0;
-  while (begin < text.size() && (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '\t' || text[begin] == '\r')) ++begin;
+  while (begin < text.size() &&
+         (text[begin] == ' ' || text[begin] == '\n' || text[begin] == '\t' || text[begin] == '\r'))
+    ++begin;
   const size_t length = JsonDictionaryLength(text.substr(begin));
   if (length == 0) return false;
   return text.find_first_not_of(" \n\t\r", begin + length) == std::string_view::npos;

@@ -7,8 +7,8 @@
 
 namespace stowplan::hlo {
 
-void AppendNested(std::span<const int64_t> dims, const std::function<void(int64_t, std::string&)>& element,
-                  std::string& out) {
+void AppendNested(std::span<const int64_t> dims,
+                  const std::function<void(int64_t, std::string&)>& element, std::string& out) {
   const size_t rank = dims.size();
   if (rank == 0) {
     element(0, out);

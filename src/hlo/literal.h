@@ -12,9 +12,10 @@ namespace stowplan::hlo {
 // Literals with more elements than this print as {...}.
 inline constexpr int64_t kMaxPrintedElements = 10;
 
-// Writes the braces, blanks and comments around the elements of a dense array on one line, as XLA does:
-// rank 0 `a`, rank 1 `{a, b}`, rank 2 `{ { a, b }, { c, d } }`. `element` appends element number i in row-major order.
-void AppendNested(std::span<const int64_t> dims, const std::function<void(int64_t, std::string&)>& element,
-                  std::string& out);
+// Writes the braces, blanks and comments around the elements of a dense array on one line, as XLA
+// does: rank 0 `a`, rank 1 `{a, b}`, rank 2 `{ { a, b }, { c, d } }`. `element` appends element
+// number i in row-major order.
+void AppendNested(std::span<const int64_t> dims,
+                  const std::function<void(int64_t, std::string&)>& element, std::string& out);
 
 }  // namespace stowplan::hlo

@@ -8,7 +8,8 @@ namespace stowplan::hlo {
 std::string_view Module::opcode_name(InstrId id) const {
   const Opcode opcode = instructions[id].opcode;
   if (opcode != Opcode::kUnknown) return Name(opcode);
-  const auto row = std::ranges::lower_bound(unknown_opcodes, id, {}, &std::pair<InstrId, Text>::first);
+  const auto row =
+      std::ranges::lower_bound(unknown_opcodes, id, {}, &std::pair<InstrId, Text>::first);
   return row != unknown_opcodes.end() && row->first == id ? view(row->second) : std::string_view();
 }
 
@@ -28,7 +29,8 @@ std::vector<InstrId> Module::listed(CompId id) const {
   const Computation& computation = computations[id];
   std::vector<InstrId> list;
   list.reserve(computation.count);
-  for (uint32_t i = 0; i < computation.count; ++i) list.emplace_back(computation.first.index + size_t{i});
+  for (uint32_t i = 0; i < computation.count; ++i)
+    list.emplace_back(computation.first.index + size_t{i});
   if (!proto_ids.empty()) {
     std::ranges::stable_sort(list, {}, [&](InstrId instr) { return proto_ids[instr.index]; });
   }

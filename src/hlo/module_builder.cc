@@ -23,7 +23,8 @@ ModuleBuilder::ModuleBuilder(std::shared_ptr<const Source> source, Format format
 
 Text ModuleBuilder::ToText(std::string_view characters) {
   const Source* source = module_.source.get();
-  if (source != nullptr && characters.data() >= source->begin() && characters.data() < source->end()) {
+  if (source != nullptr && characters.data() >= source->begin() &&
+      characters.data() < source->end()) {
     return {static_cast<uint32_t>(characters.data() - source->begin()),
             static_cast<uint32_t>(characters.size())};
   }
@@ -67,9 +68,11 @@ InstrId ModuleBuilder::AddInstruction(const Instruction& head, std::span<const I
         m.called.emplace_back(static_cast<size_t>(attribute.number()));
         break;
       case ValueKind::kComputations:
-        for (const CompId id : Module::Rows(m.computation_pool, attribute.rows())) m.called.push_back(id);
+        for (const CompId id : Module::Rows(m.computation_pool, attribute.rows()))
+          m.called.push_back(id);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   row.called.count = static_cast<uint32_t>(m.called.size()) - row.called.begin;
@@ -92,22 +95,31 @@ void ModuleBuilder::EndComputation(InstrId root) {
   const CompId id(m.computations.size() - 1);
   Computation& computation = m.computations[id];
   computation.count = m.instructions.next_id().index - computation.first.index;
-  computation.root = root.is_none() && computation.count != 0 ? InstrId(m.instructions.size() - 1) : root;
+  computation.root =
+      root.is_none() && computation.count != 0 ? InstrId(m.instructions.size() - 1) : root;
   computation.parameters.begin = static_cast<uint32_t>(m.instruction_pool.size());
-  // By number; a second parameter with the same number stays behind the first, for the verifier to see.
+  // By number; a second parameter with the same number stays behind the first, for the verifier to
+  // see.
   for (uint32_t i = 0; i < computation.count; ++i) {
     const InstrId instr(computation.first.index + i);
     if (m.instructions[instr].opcode == Opcode::kParameter) m.instruction_pool.push_back(instr);
   }
   computation.parameters.count =
       static_cast<uint32_t>(m.instruction_pool.size()) - computation.parameters.begin;
-  const auto number = [&](InstrId instr) { return m.NumberOr(instr, AttributeKey::kParameterNumber, 0); };
-  std::stable_sort(m.instruction_pool.begin() + computation.parameters.begin, m.instruction_pool.end(),
+  const auto number = [&](InstrId instr) {
+    return m.NumberOr(instr, AttributeKey::kParameterNumber, 0);
+  };
+  std::stable_sort(m.instruction_pool.begin() + computation.parameters.begin,
+                   m.instruction_pool.end(),
                    [&](InstrId a, InstrId b) { return number(a) < number(b); });
 }
 
-Range ModuleBuilder::AddInts(std::span<const int64_t> numbers) { return AppendRows(module_.ints, numbers); }
-Range ModuleBuilder::AddTexts(std::span<const Text> texts) { return AppendRows(module_.texts, texts); }
+Range ModuleBuilder::AddInts(std::span<const int64_t> numbers) {
+  return AppendRows(module_.ints, numbers);
+}
+Range ModuleBuilder::AddTexts(std::span<const Text> texts) {
+  return AppendRows(module_.texts, texts);
+}
 Range ModuleBuilder::AddShapes(std::span<const ShapeId> shapes) {
   return AppendRows(module_.shape_pool, shapes);
 }

@@ -16,7 +16,8 @@ inline void AppendNumber(int64_t n, std::string& out) {
   out.append(buffer, end.ptr);
 }
 
-inline void AppendNumbers(std::span<const int64_t> numbers, std::string_view separator, std::string& out) {
+inline void AppendNumbers(std::span<const int64_t> numbers, std::string_view separator,
+                          std::string& out) {
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (i != 0) out += separator;
     AppendNumber(numbers[i], out);

@@ -22,7 +22,8 @@ void AppendIndexComment(size_t i, std::string& out) {
 // An operand, in the compact form through its get-tuple-elements: gte(gte(x, 2), 0) is `%x#2#0`.
 void AppendOperand(const Module& m, InstrId id, const Dialect& dialect, std::string& out) {
   if (dialect.operand_shapes) {
-    AppendShape(m.shapes, m.instructions[id].shape, {.index_comments = dialect.index_comments}, out);
+    AppendShape(m.shapes, m.instructions[id].shape, {.index_comments = dialect.index_comments},
+                out);
     out += ' ';
   }
   if (!dialect.compact_tuples) {
@@ -30,8 +31,8 @@ void AppendOperand(const Module& m, InstrId id, const Dialect& dialect, std::str
     return;
   }
   std::vector<int64_t> steps;
-  while (m.instructions[id].opcode == Opcode::kGetTupleElement && m.instructions[id].operands.count == 1 &&
-         m.operands_of(id)[0] < id) {
+  while (m.instructions[id].opcode == Opcode::kGetTupleElement &&
+         m.instructions[id].operands.count == 1 && m.operands_of(id)[0] < id) {
     steps.push_back(m.NumberOr(id, AttributeKey::kIndex, 0));
     id = m.operands_of(id)[0];
   }
@@ -81,8 +82,10 @@ void AppendOwnAttributes(const Module& m, InstrId id, const Dialect& dialect, st
   }
 }
 
-// The attributes of an async operation in its short form: those of the wrapped instruction stand between its own.
-void AppendShortAsync(const Module& m, InstrId id, InstrId wrapped, const Dialect& dialect, std::string& out) {
+// The attributes of an async operation in its short form: those of the wrapped instruction stand
+// between its own.
+void AppendShortAsync(const Module& m, InstrId id, InstrId wrapped, const Dialect& dialect,
+                      std::string& out) {
   const auto own = [&](AttributeKey key) {
     const Attribute* attribute = m.FindAttribute(id, key);
     if (attribute == nullptr) return;
@@ -94,7 +97,8 @@ void AppendShortAsync(const Module& m, InstrId id, InstrId wrapped, const Dialec
   if (m.instructions[id].opcode == Opcode::kAsyncStart) {
     AppendOwnAttributes(m, wrapped, dialect, out);
     for (const Attribute& attribute : m.attributes_of(wrapped)) {
-      if (attribute.key < AttributeKey::kSharding || attribute.key > AttributeKey::kStatistics) continue;
+      if (attribute.key < AttributeKey::kSharding || attribute.key > AttributeKey::kStatistics)
+        continue;
       if (m.FindAttribute(id, attribute.key) != nullptr) continue;  // its own comes later
       out += ", ";
       AppendAttribute(m, attribute, dialect, out);
@@ -104,14 +108,15 @@ void AppendShortAsync(const Module& m, InstrId id, InstrId wrapped, const Dialec
 }
 
 // `frames` renumbers stack frames; nullptr leaves them as they are.
-void AppendCommonAttributes(const Module& m, InstrId id, const Dialect& dialect, const PrintedFrames* frames,
-                            std::string& out) {
+void AppendCommonAttributes(const Module& m, InstrId id, const Dialect& dialect,
+                            const PrintedFrames* frames, std::string& out) {
   const Metadata* metadata = m.metadata_of(id);
   Metadata renumbered;
   if (metadata != nullptr && frames != nullptr && metadata->stack_frame != 0) {
     renumbered = *metadata;
     const auto frame = static_cast<size_t>(metadata->stack_frame);
-    renumbered.stack_frame = metadata->stack_frame > 0 && frame < frames->numbers.size() ? frames->numbers[frame] : 0;
+    renumbered.stack_frame =
+        metadata->stack_frame > 0 && frame < frames->numbers.size() ? frames->numbers[frame] : 0;
     metadata = &renumbered;
   }
   if (metadata != nullptr && !HasPrintedMetadata(*metadata)) metadata = nullptr;
@@ -132,14 +137,18 @@ void AppendCommonAttributes(const Module& m, InstrId id, const Dialect& dialect,
 
 std::string_view AsyncSuffix(Opcode opcode) {
   switch (opcode) {
-    case Opcode::kAsyncStart: return "-start";
-    case Opcode::kAsyncUpdate: return "-update";
-    default: return "-done";
+    case Opcode::kAsyncStart:
+      return "-start";
+    case Opcode::kAsyncUpdate:
+      return "-update";
+    default:
+      return "-done";
   }
 }
 
 bool IsAsync(Opcode opcode) {
-  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone;
+  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
+         opcode == Opcode::kAsyncDone;
 }
 
 void AppendHeader(const Module& m, const Dialect& dialect, std::string& out) {
@@ -299,8 +308,8 @@ class Writer {
   bool is_open_ = true;
 };
 
-void AppendInstructionWith(const Module& m, InstrId id, const Dialect& dialect, const PrintedFrames* frames,
-                           std::string& out) {
+void AppendInstructionWith(const Module& m, InstrId id, const Dialect& dialect,
+                           const PrintedFrames* frames, std::string& out) {
   const Instruction& instr = m.instructions[id];
   AppendName(m.name(id), dialect, out);
   out += " = ";
@@ -324,8 +333,8 @@ void AppendInstructionWith(const Module& m, InstrId id, const Dialect& dialect, 
   AppendCommonAttributes(m, id, dialect, frames, out);
 }
 
-bool PrintComputation(const Module& m, CompId id, const Dialect& dialect, const PrintedFrames* frames,
-                      Writer& writer) {
+bool PrintComputation(const Module& m, CompId id, const Dialect& dialect,
+                      const PrintedFrames* frames, Writer& writer) {
   std::string& out = writer.buffer;
   const Computation& computation = m.computations[id];
   if (id == m.entry) out += "ENTRY ";
@@ -393,7 +402,9 @@ void PrintModule(const Module& m, const Dialect& dialect, const Sink& sink) {
   writer.buffer += "\n\n";
   const std::vector<bool> hidden = HiddenComputations(m, dialect);
   for (const CompId id : PrintOrder(m)) {
-    if (!hidden[id.index] && !PrintComputation(m, id, dialect, renumbers ? &frames : nullptr, writer)) return;
+    if (!hidden[id.index] &&
+        !PrintComputation(m, id, dialect, renumbers ? &frames : nullptr, writer))
+      return;
   }
   writer.Flush(/*all=*/true);
 }

@@ -29,7 +29,9 @@ void AppendWindow(std::span<const int64_t> ints, std::string& out) {
       value(d);
     }
   };
-  const auto plain = [&](size_t part) { return [&, part](size_t d) { AppendNumber(at(d, part), out); }; };
+  const auto plain = [&](size_t part) {
+    return [&, part](size_t d) { AppendNumber(at(d, part), out); };
+  };
   const auto differs = [&](size_t part, int64_t from) {
     return [&, part, from](size_t d) { return at(d, part) != from; };
   };
@@ -106,7 +108,8 @@ void AppendAliasing(std::span<const int64_t> ints, std::string& out) {
 
 // Elements in braces; `append` writes one.
 template <class T, class Append>
-void AppendList(std::span<const T> rows, std::string_view separator, std::string& out, Append append) {
+void AppendList(std::span<const T> rows, std::string_view separator, std::string& out,
+                Append append) {
   out += '{';
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i != 0) out += separator;
@@ -123,7 +126,8 @@ void AppendConfig(std::string_view text, bool raw, std::string& out) {
   }
 }
 
-void AppendRows(const Module& m, const Attribute& attribute, const Dialect& dialect, std::string& out) {
+void AppendRows(const Module& m, const Attribute& attribute, const Dialect& dialect,
+                std::string& out) {
   const Range rows = attribute.rows();
   const auto ints = [&] { return Module::Rows(m.ints, rows); };
   switch (KindOf(attribute.key)) {
@@ -164,14 +168,19 @@ void AppendRows(const Module& m, const Attribute& attribute, const Dialect& dial
       AppendSlices(ints(), out);
       out += '}';
       break;
-    case ValueKind::kPadding: AppendPadding(ints(), out); break;
+    case ValueKind::kPadding:
+      AppendPadding(ints(), out);
+      break;
     case ValueKind::kAliasing:
       out += '{';
       AppendAliasing(ints(), out);
       out += '}';
       break;
-    case ValueKind::kFrontendAttributes: AppendFrontendAttributes(m, rows, dialect, out); break;
-    default: break;
+    case ValueKind::kFrontendAttributes:
+      AppendFrontendAttributes(m, rows, dialect, out);
+      break;
+    default:
+      break;
   }
 }
 
@@ -188,7 +197,8 @@ void AppendName(std::string_view name, const Dialect& dialect, std::string& out)
   out += name;
 }
 
-void AppendFrontendAttributes(const Module& m, Range rows, const Dialect& dialect, std::string& out) {
+void AppendFrontendAttributes(const Module& m, Range rows, const Dialect& dialect,
+                              std::string& out) {
   const std::span<const Text> texts = Module::Rows(m.texts, rows);
   out += '{';
   for (size_t i = 0; i + 1 < texts.size(); i += 2) {
@@ -200,7 +210,8 @@ void AppendFrontendAttributes(const Module& m, Range rows, const Dialect& dialec
   out += '}';
 }
 
-void AppendAttribute(const Module& m, const Attribute& attribute, const Dialect& dialect, std::string& out) {
+void AppendAttribute(const Module& m, const Attribute& attribute, const Dialect& dialect,
+                     std::string& out) {
   if (attribute.key == AttributeKey::kUnknown) {
     out += m.view(attribute.text());
     return;
@@ -208,10 +219,18 @@ void AppendAttribute(const Module& m, const Attribute& attribute, const Dialect&
   out += Name(attribute.key);
   out += '=';
   switch (KindOf(attribute.key)) {
-    case ValueKind::kInt: AppendNumber(attribute.number(), out); break;
-    case ValueKind::kBool: out += attribute.number() != 0 ? "true" : "false"; break;
-    case ValueKind::kString: AppendQuoted(m.view(attribute.text()), out); break;
-    case ValueKind::kConfig: AppendConfig(m.view(attribute.text()), dialect.raw_config, out); break;
+    case ValueKind::kInt:
+      AppendNumber(attribute.number(), out);
+      break;
+    case ValueKind::kBool:
+      out += attribute.number() != 0 ? "true" : "false";
+      break;
+    case ValueKind::kString:
+      AppendQuoted(m.view(attribute.text()), out);
+      break;
+    case ValueKind::kConfig:
+      AppendConfig(m.view(attribute.text()), dialect.raw_config, out);
+      break;
     case ValueKind::kComputation:
       AppendName(m.name(CompId(static_cast<size_t>(attribute.number()))), dialect, out);
       break;
@@ -227,17 +246,22 @@ void AppendAttribute(const Module& m, const Attribute& attribute, const Dialect&
     case ValueKind::kTree:
     case ValueKind::kLiteral:
     case ValueKind::kLiteralAttribute:
-    case ValueKind::kVerbatim: out += m.view(attribute.text()); break;
-    default: AppendRows(m, attribute, dialect, out);
+    case ValueKind::kVerbatim:
+      out += m.view(attribute.text());
+      break;
+    default:
+      AppendRows(m, attribute, dialect, out);
   }
 }
 
 bool HasPrintedMetadata(const Metadata& metadata) {
-  return metadata.op_type.size != 0 || metadata.op_name.size != 0 || metadata.source_file.size != 0 ||
-         metadata.scheduling_name.size != 0 || metadata.stack_frame != 0 || metadata.payload.size != 0;
+  return metadata.op_type.size != 0 || metadata.op_name.size != 0 ||
+         metadata.source_file.size != 0 || metadata.scheduling_name.size != 0 ||
+         metadata.stack_frame != 0 || metadata.payload.size != 0;
 }
 
-void AppendMetadata(const Module& m, const Metadata& metadata, const Dialect& dialect, std::string& out) {
+void AppendMetadata(const Module& m, const Metadata& metadata, const Dialect& dialect,
+                    std::string& out) {
   out += "metadata={";
   const size_t begin = out.size();
   const auto name = [&](std::string_view key) {
@@ -259,7 +283,8 @@ void AppendMetadata(const Module& m, const Metadata& metadata, const Dialect& di
   Metadata place = metadata;
   // Older dialects name the place itself instead of a row of the tables.
   const auto frame = static_cast<size_t>(metadata.stack_frame) - 1;
-  if (!dialect.stack_frames && metadata.source_file.size == 0 && frame < m.stack_frames.frames.size()) {
+  if (!dialect.stack_frames && metadata.source_file.size == 0 &&
+      frame < m.stack_frames.frames.size()) {
     const auto row = static_cast<size_t>(m.stack_frames.frames[frame].location) - 1;
     if (row < m.stack_frames.locations.size()) {
       const StackFrames::Location& location = m.stack_frames.locations[row];

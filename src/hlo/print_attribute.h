@@ -9,12 +9,15 @@
 namespace stowplan::hlo {
 
 // `name=value`.
-void AppendAttribute(const Module& module, const Attribute& attribute, const Dialect& dialect, std::string& out);
-void AppendFrontendAttributes(const Module& module, Range rows, const Dialect& dialect, std::string& out);
+void AppendAttribute(const Module& module, const Attribute& attribute, const Dialect& dialect,
+                     std::string& out);
+void AppendFrontendAttributes(const Module& module, Range rows, const Dialect& dialect,
+                              std::string& out);
 
 // Whether XLA prints this metadata at all, and `metadata={...}`.
 bool HasPrintedMetadata(const Metadata& metadata);
-void AppendMetadata(const Module& module, const Metadata& metadata, const Dialect& dialect, std::string& out);
+void AppendMetadata(const Module& module, const Metadata& metadata, const Dialect& dialect,
+                    std::string& out);
 
 // {1,0}
 void AppendIndex(std::span<const int64_t> index, std::string& out);

@@ -27,11 +27,14 @@ class Renumbering {
     }
     for (size_t i = chain.size(); i-- > 0;) {
       const StackFrames::Frame& old = frames[static_cast<size_t>(chain[i]) - 1];
-      const int32_t parent = old.parent > 0 && static_cast<size_t>(old.parent) <= frames.size() ? Number(old.parent) : 0;
+      const int32_t parent = old.parent > 0 && static_cast<size_t>(old.parent) <= frames.size()
+                                 ? Number(old.parent)
+                                 : 0;
       const int32_t location = Location(old.location);
       // A frame whose rows do not exist is not printed.
       if (location == 0 || (old.parent != 0 && parent == 0)) return;
-      Number(chain[i]) = Row(frame_rows_, {location, parent}, [&] { out_.table.frames.push_back({location, parent}); });
+      Number(chain[i]) = Row(frame_rows_, {location, parent},
+                             [&] { out_.table.frames.push_back({location, parent}); });
     }
   }
   PrintedFrames Take() { return std::move(out_); }
@@ -46,8 +49,8 @@ class Renumbering {
     if (is_new) add();
     return row->second;
   }
-  int32_t NameRow(std::map<std::string_view, int32_t>& rows, const std::vector<Text>& names, int32_t id,
-                  std::vector<Text>& out) {
+  int32_t NameRow(std::map<std::string_view, int32_t>& rows, const std::vector<Text>& names,
+                  int32_t id, std::vector<Text>& out) {
     if (id <= 0 || static_cast<size_t>(id) > names.size()) return 0;
     const Text name = names[static_cast<size_t>(id) - 1];
     return Row(rows, m_.view(name), [&] { out.push_back(name); });
@@ -58,15 +61,18 @@ class Renumbering {
     StackFrames::Location row = old.locations[static_cast<size_t>(id) - 1];
     row.file = NameRow(file_rows_, old.files, row.file, out_.table.files);
     row.function = NameRow(function_rows_, old.functions, row.function, out_.table.functions);
-    return Row(location_rows_, std::tuple(row.file, row.function, row.line, row.end_line, row.column, row.end_column),
-               [&] { out_.table.locations.push_back(row); });
+    return Row(
+        location_rows_,
+        std::tuple(row.file, row.function, row.line, row.end_line, row.column, row.end_column),
+        [&] { out_.table.locations.push_back(row); });
   }
 
   const Module& m_;
   PrintedFrames out_;
   std::map<std::string_view, int32_t> file_rows_;
   std::map<std::string_view, int32_t> function_rows_;
-  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t, int32_t>, int32_t> location_rows_;
+  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t, int32_t>, int32_t>
+      location_rows_;
   std::map<std::pair<int32_t, int32_t>, int32_t> frame_rows_;
 };
 

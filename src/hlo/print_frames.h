@@ -10,12 +10,14 @@ namespace stowplan::hlo {
 
 struct PrintedFrames {
   StackFrames table;
-  // For each frame of the module (1-based, [0] is none) its number in `table`; 0 for what is not printed.
+  // For each frame of the module (1-based, [0] is none) its number in `table`; 0 for what is not
+  // printed.
   std::vector<int32_t> numbers;
 };
 
-// XLA drops the table of a proto and makes it anew from the frames that instructions name: computations as stored,
-// their instructions by ascending id, callers before callees, equal rows once.
+// XLA drops the table of a proto and makes it anew from the frames that instructions name:
+// computations as stored, their instructions by ascending id, callers before callees, equal rows
+// once.
 PrintedFrames RenumberFrames(const Module& module);
 
 }  // namespace stowplan::hlo

@@ -6,12 +6,13 @@
 namespace stowplan::hlo {
 namespace {
 
-// Depth first from the given roots, each computation behind those that it calls. As in XLA, an instruction claims all
-// its callees before the first of them is looked at: the condition of a while that the body's loops share comes behind
-// the body.
+// Depth first from the given roots, each computation behind those that it calls. As in XLA, an
+// instruction claims all its callees before the first of them is looked at: the condition of a
+// while that the body's loops share comes behind the body.
 class DepthFirst {
  public:
-  explicit DepthFirst(const Module& module) : m_(module), is_claimed_(module.computations.size(), false) {
+  explicit DepthFirst(const Module& module)
+      : m_(module), is_claimed_(module.computations.size(), false) {
     order_.reserve(module.computations.size());
   }
 

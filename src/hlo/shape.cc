@@ -20,7 +20,8 @@ uint64_t HashLayout(const Layout& layout) {
   uint64_t hash = HashNumbers(0, layout.minor_to_major);
   for (const std::vector<int64_t>& tile : layout.tiles) hash = HashNumbers(hash, tile);
   for (const Layout::Split& split : layout.splits) hash = HashNumbers(hash, split.indices);
-  for (const int64_t n : {layout.tail_padding, layout.element_bits, layout.memory_space, layout.dynamic_prefix_bytes}) {
+  for (const int64_t n : {layout.tail_padding, layout.element_bits, layout.memory_space,
+                          layout.dynamic_prefix_bytes}) {
     hash = MixHash(hash, static_cast<uint64_t>(n));
   }
   return MixHash(hash, layout.physical_shape.index);
@@ -109,8 +110,8 @@ ShapeId ShapeTable::Intern(const Shape& shape, std::span<const int64_t> dims,
       }
       return true;
     };
-    if (std::ranges::equal(this->dims(id), dims) && std::ranges::equal(this->elements(id), elements) &&
-        same_dynamic()) {
+    if (std::ranges::equal(this->dims(id), dims) &&
+        std::ranges::equal(this->elements(id), elements) && same_dynamic()) {
       return id;
     }
   }
@@ -152,7 +153,8 @@ bool Equal(const ShapeTable& a, ShapeId x, const ShapeTable& b, ShapeId y, bool 
     if (&a == &b && p == q) continue;
     const Shape& s = a[p];
     const Shape& t = b[q];
-    if (s.type != t.type || s.is_dynamic != t.is_dynamic || s.parts.count != t.parts.count) return false;
+    if (s.type != t.type || s.is_dynamic != t.is_dynamic || s.parts.count != t.parts.count)
+      return false;
     if (!std::ranges::equal(a.dims(p), b.dims(q))) return false;
     if (s.is_dynamic) {
       for (size_t i = 0; i < s.parts.count; ++i) {

@@ -85,7 +85,8 @@ void AppendArray(const ShapeTable& shapes, ShapeId id, ShapeStyle style, std::st
     }
   }
   out += ']';
-  if (style.layouts && !shape.layout.is_none()) AppendLayout(shapes, shapes.layout(shape.layout), out);
+  if (style.layouts && !shape.layout.is_none())
+    AppendLayout(shapes, shapes.layout(shape.layout), out);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 namespace stowplan::hlo {
 namespace {
 
-void AppendIota(const std::vector<int64_t>& dims, const std::vector<int64_t>& transpose, std::string& out) {
+void AppendIota(const std::vector<int64_t>& dims, const std::vector<int64_t>& transpose,
+                std::string& out) {
   out += "<=[";
   AppendNumbers(dims, ",", out);
   out += ']';
@@ -52,20 +53,31 @@ void AppendMetadata(const Sharding& sharding, std::string& out) {
 
 void AppendKind(const Sharding& sharding, std::string& out) {
   switch (sharding.kind) {
-    case Sharding::Kind::kReplicated: out += "replicated"; break;
-    case Sharding::Kind::kManual: out += "manual"; break;
-    case Sharding::Kind::kUnknown: out += "unknown"; break;
-    case Sharding::Kind::kUnreduced: out += "unreduced"; break;
+    case Sharding::Kind::kReplicated:
+      out += "replicated";
+      break;
+    case Sharding::Kind::kManual:
+      out += "manual";
+      break;
+    case Sharding::Kind::kUnknown:
+      out += "unknown";
+      break;
+    case Sharding::Kind::kUnreduced:
+      out += "unreduced";
+      break;
     case Sharding::Kind::kMaximal:
       out += "maximal device=";
       AppendNumber(sharding.device, out);
       break;
-    case Sharding::Kind::kTiled: AppendTiled(sharding, out); break;
+    case Sharding::Kind::kTiled:
+      AppendTiled(sharding, out);
+      break;
     case Sharding::Kind::kNamed:
       AppendMesh(sharding.mesh, out);
       if (!sharding.named.empty()) out.append(", ").append(sharding.named);
       break;
-    case Sharding::Kind::kTuple: break;
+    case Sharding::Kind::kTuple:
+      break;
   }
 }
 

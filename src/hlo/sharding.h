@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shardings and device groups: how data is spread over devices. Planning does not look inside, so modules keep only
-// their canonical text; both readers go through these values to make it.
+// Shardings and device groups: how data is spread over devices. Planning does not look inside, so
+// modules keep only their canonical text; both readers go through these values to make it.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,23 @@ struct Mesh {
 };
 
 struct Sharding {
-  enum class Kind : uint8_t { kReplicated, kMaximal, kManual, kUnknown, kUnreduced, kTiled, kTuple, kNamed };
+  enum class Kind : uint8_t {
+    kReplicated,
+    kMaximal,
+    kManual,
+    kUnknown,
+    kUnreduced,
+    kTiled,
+    kTuple,
+    kNamed
+  };
   Kind kind = Kind::kReplicated;
-  int64_t device = 0;              // kMaximal
-  std::vector<int64_t> tile_dims;  // kTiled: devices=[2,1]
-  std::vector<int64_t> devices;    // the list form: 0,1
-  std::vector<int64_t> iota_dims;  // the iota form: <=[2,2]T(1,0)
-  std::vector<int64_t> iota_transpose;  // empty when it is the identity
-  bool replicate_last = false;          // last_tile_dim_replicate
+  int64_t device = 0;                       // kMaximal
+  std::vector<int64_t> tile_dims;           // kTiled: devices=[2,1]
+  std::vector<int64_t> devices;             // the list form: 0,1
+  std::vector<int64_t> iota_dims;           // the iota form: <=[2,2]T(1,0)
+  std::vector<int64_t> iota_transpose;      // empty when it is the identity
+  bool replicate_last = false;              // last_tile_dim_replicate
   std::vector<std::string> last_tile_dims;  // last_tile_dims={manual, replicated}
   std::string shard_group;                  // "shard_as 3", "shard_like 3" or empty
   std::vector<Sharding> elements;           // kTuple
@@ -52,7 +61,7 @@ struct DeviceGroups {
   std::vector<int64_t> iota_dims;
   std::vector<int64_t> iota_transpose;
   bool has_mesh = false;
-  Mesh mesh;                     // mesh['x'=4] {'x'}
+  Mesh mesh;  // mesh['x'=4] {'x'}
   std::vector<MeshAxis> axes;
 };
 void AppendDeviceGroups(const DeviceGroups& groups, std::string& out);

@@ -23,7 +23,8 @@ using hlo::ValueKind;
 bool ParseWord(Cursor& c, std::string_view& word) {
   c.Skip();
   const char* begin = c.p;
-  while (IsClass(*c.p, kNameChar) || *c.p == '?' || *c.p == '+' || (*c.p == '>' && c.p > begin && c.p[-1] == '-')) {
+  while (IsClass(*c.p, kNameChar) || *c.p == '?' || *c.p == '+' ||
+         (*c.p == '>' && c.p > begin && c.p[-1] == '-')) {
     ++c.p;
   }
   if (c.p == begin) return c.FailExpected("a value");
@@ -47,7 +48,8 @@ bool ParseComputation(Reader& reader, CompId& id) {
   Cursor& c = reader.cursor;
   c.Skip();
   if (c.peek() == '{') {
-    // A body right here: it is read when the computation around it ends, and will then have the next number.
+    // A body right here: it is read when the computation around it ends, and will then have the
+    // next number.
     const char* begin = c.p;
     std::string_view body;
     if (!ParseBalanced(c, body)) return false;
@@ -88,7 +90,8 @@ bool ParseInstructions(Reader& reader, AttributeKey key, Attribute& out) {
     const std::string_view name = c.Name();
     const InstrId id = name.empty() ? InstrId() : reader.FindInstruction(name);
     if (id.is_none()) {
-      return c.FailAt(begin, name.size() + 1, "there is no instruction '" + std::string(name) + "' above this one");
+      return c.FailAt(begin, name.size() + 1,
+                      "there is no instruction '" + std::string(name) + "' above this one");
     }
     ids.push_back(id);
   }
@@ -147,7 +150,8 @@ bool ParseConfig(Reader& reader, Text& text) {
   return true;
 }
 
-bool ParseCanonical(Reader& reader, AttributeKey key, bool (*parse)(Cursor&, std::string&), Attribute& out) {
+bool ParseCanonical(Reader& reader, AttributeKey key, bool (*parse)(Cursor&, std::string&),
+                    Attribute& out) {
   reader.cursor.Skip();
   const char* begin = reader.cursor.p;
   std::string canonical;
@@ -156,7 +160,8 @@ bool ParseCanonical(Reader& reader, AttributeKey key, bool (*parse)(Cursor&, std
   return true;
 }
 
-bool ParseInts(Reader& reader, AttributeKey key, bool (*parse)(Cursor&, std::vector<int64_t>&), Attribute& out) {
+bool ParseInts(Reader& reader, AttributeKey key, bool (*parse)(Cursor&, std::vector<int64_t>&),
+               Attribute& out) {
   reader.ints.clear();
   if (!parse(reader.cursor, reader.ints)) return false;
   out = Attribute::OfRows(key, reader.builder.AddInts(reader.ints));
@@ -178,7 +183,8 @@ bool ParseLiteralAttribute(Reader& reader, AttributeKey key, Attribute& out) {
     ++c.p;
   }
   raw = {begin, static_cast<size_t>(c.p - begin)};
-  if (raw.empty() || depth > 0) return c.FailExpected(raw.empty() ? "a literal" : "the end of the literal");
+  if (raw.empty() || depth > 0)
+    return c.FailExpected(raw.empty() ? "a literal" : "the end of the literal");
   out = Attribute::OfText(key, reader.builder.ToText(raw));
   return true;
 }
@@ -233,22 +239,38 @@ bool ParseSimpleValue(Reader& reader, AttributeKey key, Attribute& out) {
 
 bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
   switch (hlo::KindOf(key)) {
-    case ValueKind::kInts: return ParseInts(reader, key, ParseIntList, out);
-    case ValueKind::kBools: return ParseInts(reader, key, ParseBools, out);
-    case ValueKind::kIntLists: return ParseInts(reader, key, ParseIntLists, out);
-    case ValueKind::kWindow: return ParseInts(reader, key, ParseWindow, out);
-    case ValueKind::kSlices: return ParseInts(reader, key, ParseSlices, out);
-    case ValueKind::kPadding: return ParseInts(reader, key, ParsePadding, out);
-    case ValueKind::kAliasing: return ParseInts(reader, key, ParseAliasing, out);
-    case ValueKind::kComputations: return ParseComputations(reader, key, out);
-    case ValueKind::kInstructions: return ParseInstructions(reader, key, out);
-    case ValueKind::kShapes: return ParseShapes(reader, key, out);
-    case ValueKind::kSharding: return ParseCanonical(reader, key, CanonicalSharding, out);
-    case ValueKind::kDeviceGroups: return ParseCanonical(reader, key, CanonicalDeviceGroups, out);
-    case ValueKind::kDomain: return ParseCanonical(reader, key, CanonicalDomain, out);
-    case ValueKind::kOrigin: return ParseCanonical(reader, key, CanonicalOrigin, out);
-    case ValueKind::kTree: return ParseCanonical(reader, key, CanonicalTree, out);
-    case ValueKind::kLiteralAttribute: return ParseLiteralAttribute(reader, key, out);
+    case ValueKind::kInts:
+      return ParseInts(reader, key, ParseIntList, out);
+    case ValueKind::kBools:
+      return ParseInts(reader, key, ParseBools, out);
+    case ValueKind::kIntLists:
+      return ParseInts(reader, key, ParseIntLists, out);
+    case ValueKind::kWindow:
+      return ParseInts(reader, key, ParseWindow, out);
+    case ValueKind::kSlices:
+      return ParseInts(reader, key, ParseSlices, out);
+    case ValueKind::kPadding:
+      return ParseInts(reader, key, ParsePadding, out);
+    case ValueKind::kAliasing:
+      return ParseInts(reader, key, ParseAliasing, out);
+    case ValueKind::kComputations:
+      return ParseComputations(reader, key, out);
+    case ValueKind::kInstructions:
+      return ParseInstructions(reader, key, out);
+    case ValueKind::kShapes:
+      return ParseShapes(reader, key, out);
+    case ValueKind::kSharding:
+      return ParseCanonical(reader, key, CanonicalSharding, out);
+    case ValueKind::kDeviceGroups:
+      return ParseCanonical(reader, key, CanonicalDeviceGroups, out);
+    case ValueKind::kDomain:
+      return ParseCanonical(reader, key, CanonicalDomain, out);
+    case ValueKind::kOrigin:
+      return ParseCanonical(reader, key, CanonicalOrigin, out);
+    case ValueKind::kTree:
+      return ParseCanonical(reader, key, CanonicalTree, out);
+    case ValueKind::kLiteralAttribute:
+      return ParseLiteralAttribute(reader, key, out);
     case ValueKind::kWords: {
       reader.texts.clear();
       if (!ParseWords(reader, reader.texts)) return false;
@@ -261,7 +283,8 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
       out = Attribute::OfRows(key, rows);
       return true;
     }
-    default: return ParseSimpleValue(reader, key, out);
+    default:
+      return ParseSimpleValue(reader, key, out);
   }
 }
 
@@ -269,7 +292,8 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
 bool IsDefault(const hlo::Module& m, Opcode opcode, const Attribute& a) {
   const auto is_word = [&](std::string_view word) { return m.view(a.text()) == word; };
   switch (a.key) {
-    case AttributeKey::kIsStable: return a.number() == 0 && opcode == Opcode::kSort;
+    case AttributeKey::kIsStable:
+      return a.number() == 0 && opcode == Opcode::kSort;
     case AttributeKey::kConstrainLayout:
     case AttributeKey::kUseGlobalDeviceIds:
     case AttributeKey::kCustomCallHasSideEffect:
@@ -281,17 +305,25 @@ bool IsDefault(const hlo::Module& m, Opcode opcode, const Attribute& a) {
     case AttributeKey::kLeftSide:
     case AttributeKey::kLower:
     case AttributeKey::kUnitDiagonal:
-    case AttributeKey::kIsCrossProgramPrefetch: return a.number() == 0;
+    case AttributeKey::kIsCrossProgramPrefetch:
+      return a.number() == 0;
     case AttributeKey::kFeatureGroupCount:
-    case AttributeKey::kBatchGroupCount: return a.number() == 1;
-    case AttributeKey::kAsyncExecutionThread: return is_word("main");
-    case AttributeKey::kApiVersion: return is_word("API_VERSION_ORIGINAL");
-    case AttributeKey::kSchedule: return is_word("SCHEDULE_NONE");
-    case AttributeKey::kPaddingType: return is_word("PADDING_INVALID");
+    case AttributeKey::kBatchGroupCount:
+      return a.number() == 1;
+    case AttributeKey::kAsyncExecutionThread:
+      return is_word("main");
+    case AttributeKey::kApiVersion:
+      return is_word("API_VERSION_ORIGINAL");
+    case AttributeKey::kSchedule:
+      return is_word("SCHEDULE_NONE");
+    case AttributeKey::kPaddingType:
+      return is_word("PADDING_INVALID");
     case AttributeKey::kInfeedConfig:
     case AttributeKey::kOutfeedConfig:
-    case AttributeKey::kBackendConfig: return a.text().size == 0;
-    case AttributeKey::kWindow: return a.rows().count == 0 && opcode == Opcode::kConvolution;
+    case AttributeKey::kBackendConfig:
+      return a.text().size == 0;
+    case AttributeKey::kWindow:
+      return a.rows().count == 0 && opcode == Opcode::kConvolution;
     case AttributeKey::kControlPredecessors:
     case AttributeKey::kFrontendAttributes:
     case AttributeKey::kOutputToOperandAliasing:
@@ -301,12 +333,14 @@ bool IsDefault(const hlo::Module& m, Opcode opcode, const Attribute& a) {
     case AttributeKey::kOperandBatchingDims:
     case AttributeKey::kStartIndicesBatchingDims:
     case AttributeKey::kInputBatchingDims:
-    case AttributeKey::kScatterIndicesBatchingDims: return a.rows().count == 0;
+    case AttributeKey::kScatterIndicesBatchingDims:
+      return a.rows().count == 0;
     case AttributeKey::kOperandPrecision: {
       const std::span<const Text> words = hlo::Module::Rows(m.texts, a.rows());
       return std::ranges::all_of(words, [&](Text t) { return m.view(t) == "default"; });
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -329,17 +363,21 @@ bool ParseAttributes(Reader& reader, Opcode opcode, AttributeList& out) {
       continue;
     }
     std::optional<AttributeKey> key = hlo::FindAttributeKey(name);
-    if (key == AttributeKey::kSliceSizes && opcode != Opcode::kGather) key = AttributeKey::kPermuteSliceSizes;
+    if (key == AttributeKey::kSliceSizes && opcode != Opcode::kGather)
+      key = AttributeKey::kPermuteSliceSizes;
     if (!key) {
       std::string_view value;
       if (!ParseBalanced(c, value)) return false;
-      reader.WarnOnce(begin, name.size(), "attribute '" + std::string(name) + "' is not known; kept as written");
+      reader.WarnOnce(begin, name.size(),
+                      "attribute '" + std::string(name) + "' is not known; kept as written");
       const std::string_view whole(begin, static_cast<size_t>(value.data() + value.size() - begin));
       out.list.push_back(Attribute::OfText(AttributeKey::kUnknown, reader.builder.ToText(whole)));
       continue;
     }
     for (const Attribute& other : out.list) {
-      if (other.key == *key) return c.FailAt(begin, name.size(), "attribute '" + std::string(name) + "' stands here twice");
+      if (other.key == *key)
+        return c.FailAt(begin, name.size(),
+                        "attribute '" + std::string(name) + "' stands here twice");
     }
     Attribute attribute;
     if (!ParseValue(reader, *key, attribute)) return false;

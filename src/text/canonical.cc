@@ -106,7 +106,8 @@ bool AppendShardingTail(Cursor& c, std::string& out) {
       out += " last_tile_dim_replicate";
     } else if (c.TakeWord("last_tile_dims")) {
       out += " last_tile_dims={";
-      if (!c.Expect('=', "behind last_tile_dims") || !c.Expect('{', "of last_tile_dims")) return false;
+      if (!c.Expect('=', "behind last_tile_dims") || !c.Expect('{', "of last_tile_dims"))
+        return false;
       for (bool first = true; !c.Take('}'); first = false) {
         if (!first) {
           if (!c.Expect(',', "in last_tile_dims")) return false;
@@ -150,8 +151,9 @@ bool AppendDevices(Cursor& c, std::string& out) {
 bool AppendMesh(Cursor& c, std::string& out) {
   if (c.TakeWord("maximal_mesh")) {
     out += "maximal_mesh[device_id=";
-    if (!c.Expect('[', "of the mesh") || !c.TakeWord("device_id") || !c.Expect('=', "behind device_id") ||
-        !AppendInteger(c, out) || !c.Expect(']', "of the mesh")) {
+    if (!c.Expect('[', "of the mesh") || !c.TakeWord("device_id") ||
+        !c.Expect('=', "behind device_id") || !AppendInteger(c, out) ||
+        !c.Expect(']', "of the mesh")) {
       return c.errors->empty() ? c.FailExpected("device_id=") : false;
     }
     out += ']';
@@ -198,7 +200,8 @@ bool AppendAxis(Cursor& c, std::string& out) {
   if (!AppendQuoted(c, '\'', out)) return false;
   if (!c.Take(':')) return true;
   out += ":(";
-  if (!c.Expect('(', "of a sub-axis") || !AppendInteger(c, out) || !c.Expect(')', "of a sub-axis")) return false;
+  if (!c.Expect('(', "of a sub-axis") || !AppendInteger(c, out) || !c.Expect(')', "of a sub-axis"))
+    return false;
   out += ')';
   return AppendInteger(c, out);
 }
@@ -226,7 +229,8 @@ bool AppendAxes(Cursor& c, std::string_view separator, std::string& out) {
 bool AppendNamedTail(Cursor& c, std::string& out) {
   while (!c.Take('}')) {
     // The comma behind the mesh may be left out.
-    if (!c.Take(',') && c.peek() != '[' && !IsClass(c.peek(), kFirstChar)) return c.FailExpected("',' or '}' in a sharding");
+    if (!c.Take(',') && c.peek() != '[' && !IsClass(c.peek(), kFirstChar))
+      return c.FailExpected("',' or '}' in a sharding");
     out += ", ";
     c.Skip();
     if (c.Take('[')) {
@@ -353,7 +357,8 @@ bool CanonicalOrigin(Cursor& c, std::string& out) {
   if (c.Take('[')) {
     c.Skip();
     const std::string_view word = c.NameHere();
-    if (word.empty() || !c.Expect(']', "of an origin") || !c.Expect('}', "of an origin")) return false;
+    if (word.empty() || !c.Expect(']', "of an origin") || !c.Expect('}', "of an origin"))
+      return false;
     out.append("[").append(word).append("]}");
     return true;
   }
@@ -393,7 +398,8 @@ bool CanonicalOrigin(Cursor& c, std::string& out) {
   return c.Expect('}', "of an origin");
 }
 
-// {a=1,b={c=2}}: words, numbers and nested groups. Commas have no blanks; what stood apart stays one blank apart.
+// {a=1,b={c=2}}: words, numbers and nested groups. Commas have no blanks; what stood apart stays
+// one blank apart.
 bool CanonicalTree(Cursor& c, std::string& out) {
   c.Skip();
   if (c.peek() != '{') return c.FailExpected("'{'");
@@ -403,10 +409,15 @@ bool CanonicalTree(Cursor& c, std::string& out) {
     c.Skip();
     const bool apart = c.p != before && !out.empty() && IsClass(out.back(), kNameChar);
     switch (c.peek()) {
-      case '{': ++depth; break;
-      case '}': --depth; break;
+      case '{':
+        ++depth;
+        break;
+      case '}':
+        --depth;
+        break;
       case ',':
-      case '=': break;
+      case '=':
+        break;
       case '"': {
         if (!AppendQuoted(c, '"', out)) return false;
         continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place in HLO text and the small moves every parser makes.
 //
-// There is no token stream: the grammar is regular enough to look at characters, and that is what makes reading quick.
-// The source ends in zero bytes and a zero byte is in no character class, so no move needs to ask for the end.
+// There is no token stream: the grammar is regular enough to look at characters, and that is what
+// makes reading quick. The source ends in zero bytes and a zero byte is in no character class, so
+// no move needs to ask for the end.
 #pragma once
 
 #include <array>
@@ -39,8 +40,8 @@ class ErrorList {
   explicit ErrorList(const Source& source) : source_(source) {}
   void Add(const char* at, size_t length, std::string message, std::string hint = {}) {
     if (is_full()) return;
-    list_.push_back(source_.At(static_cast<size_t>(at - source_.begin()), length, std::move(message),
-                               std::move(hint)));
+    list_.push_back(source_.At(static_cast<size_t>(at - source_.begin()), length,
+                               std::move(message), std::move(hint)));
   }
   [[nodiscard]] bool is_full() const { return list_.size() >= kMaxErrors; }
   [[nodiscard]] bool empty() const { return list_.empty(); }
@@ -93,8 +94,8 @@ struct Cursor {
   // The same for a word that is not the beginning of a longer one.
   bool TakeWord(std::string_view word) {
     Skip();
-    if (static_cast<size_t>(end - p) < word.size() || std::memcmp(p, word.data(), word.size()) != 0 ||
-        IsClass(p[word.size()], kNameChar)) {
+    if (static_cast<size_t>(end - p) < word.size() ||
+        std::memcmp(p, word.data(), word.size()) != 0 || IsClass(p[word.size()], kNameChar)) {
       return false;
     }
     p += word.size();
@@ -103,7 +104,8 @@ struct Cursor {
   // A punctuation of several characters.
   bool TakeMark(std::string_view mark) {
     Skip();
-    if (static_cast<size_t>(end - p) < mark.size() || std::memcmp(p, mark.data(), mark.size()) != 0) return false;
+    if (static_cast<size_t>(end - p) < mark.size() || std::memcmp(p, mark.data(), mark.size()) != 0)
+      return false;
     p += mark.size();
     return true;
   }
@@ -149,7 +151,9 @@ struct Cursor {
   }
 
   // Records an error here (or at `at`) and is false.
-  bool Fail(std::string message, std::string hint = {}) const { return FailAt(p, 1, std::move(message), std::move(hint)); }
+  bool Fail(std::string message, std::string hint = {}) const {
+    return FailAt(p, 1, std::move(message), std::move(hint));
+  }
   bool FailAt(const char* at, size_t length, std::string message, std::string hint = {}) const {
     errors->Add(at, length, std::move(message), std::move(hint));
     return false;
@@ -167,7 +171,9 @@ struct Cursor {
   [[nodiscard]] std::string PrintableHere() const {
     const auto byte = static_cast<unsigned char>(*p);
     if (byte == 0) return "\\0";
-    if (byte < 0x20 || byte > 0x7e) return "\\x" + std::string(1, "0123456789abcdef"[byte >> 4U]) + "0123456789abcdef"[byte & 15U];
+    if (byte < 0x20 || byte > 0x7e)
+      return "\\x" + std::string(1, "0123456789abcdef"[byte >> 4U]) +
+             "0123456789abcdef"[byte & 15U];
     const char* q = p;
     while (IsClass(*q, kNameChar) && q - p < 40) ++q;
     return q == p ? std::string(1, *p) : std::string(p, q);

@@ -49,7 +49,8 @@ bool ParseDonors(Reader& reader, Header& header) {
     hlo::BufferDonor& donor = header.donors.emplace_back();
     if (!c.Expect('(', "of a donor")) return false;
     if (!c.Integer(donor.parameter)) return c.FailExpected("a parameter's number");
-    if (!c.Expect(',', "in a donor") || !ParseIntList(c, donor.parameter_index) || !c.Expect(')', "of a donor")) {
+    if (!c.Expect(',', "in a donor") || !ParseIntList(c, donor.parameter_index) ||
+        !c.Expect(')', "of a donor")) {
       return false;
     }
   }
@@ -59,7 +60,8 @@ bool ParseDonors(Reader& reader, Header& header) {
 bool ParseEntryLayout(Reader& reader, Header& header) {
   Cursor& c = reader.cursor;
   hlo::EntryLayout layout;
-  if (!c.Expect('{', "of entry_computation_layout") || !c.Expect('(', "of the parameters' shapes")) return false;
+  if (!c.Expect('{', "of entry_computation_layout") || !c.Expect('(', "of the parameters' shapes"))
+    return false;
   while (!c.Take(')')) {
     if (!layout.parameters.empty()) {
       if (!c.Expect(',', "between shapes")) return false;
@@ -99,11 +101,13 @@ bool ParseUnknown(Reader& reader, std::string_view name, const char* begin) {
   if (!ParseBalanced(c, value)) return false;
   // Blocks of several lines end with their line.
   const char* last = value.data() + value.size();
-  if (std::string_view(begin, static_cast<size_t>(last - begin)).find('\n') != std::string_view::npos && *last == '\n' &&
-      name == "origin_recovery_table") {
+  if (std::string_view(begin, static_cast<size_t>(last - begin)).find('\n') !=
+          std::string_view::npos &&
+      *last == '\n' && name == "origin_recovery_table") {
     ++last;
   }
-  reader.WarnOnce(begin, name.size(), "header attribute '" + std::string(name) + "' is not known; kept as written");
+  reader.WarnOnce(begin, name.size(),
+                  "header attribute '" + std::string(name) + "' is not known; kept as written");
   const std::string_view whole(begin, static_cast<size_t>(last - begin));
   reader.module().header.unknown.push_back(reader.builder.ToText(whole));
   return true;
@@ -140,7 +144,8 @@ bool ParseRowNumber(Cursor& c, size_t expected) {
   const char* begin = c.p;
   if (!c.Integer(number)) return c.FailExpected("a row's number");
   if (number != static_cast<int64_t>(expected)) {
-    return c.FailAt(begin, 1, "expected row " + std::to_string(expected) + ", found " + std::to_string(number));
+    return c.FailAt(
+        begin, 1, "expected row " + std::to_string(expected) + ", found " + std::to_string(number));
   }
   return true;
 }
@@ -148,7 +153,8 @@ bool ParseRowNumber(Cursor& c, size_t expected) {
 bool ParseNames(Reader& reader, std::vector<hlo::Text>& names) {
   Cursor& c = reader.cursor;
   for (c.Skip(); IsClass(c.peek(), kDigitChar); c.Skip()) {
-    if (!ParseRowNumber(c, names.size() + 1) || !ParseString(reader, names.emplace_back())) return false;
+    if (!ParseRowNumber(c, names.size() + 1) || !ParseString(reader, names.emplace_back()))
+      return false;
   }
   return true;
 }
@@ -214,7 +220,8 @@ bool ParseStackFrames(Reader& reader) {
     for (c.Skip(); IsClass(c.peek(), kDigitChar); c.Skip()) {
       if (!ParseRowNumber(c, frames.frames.size() + 1)) return false;
       StackFrames::Frame& row = frames.frames.emplace_back();
-      const Field fields[] = {{"file_location_id", &row.location}, {"parent_frame_id", &row.parent}};
+      const Field fields[] = {{"file_location_id", &row.location},
+                              {"parent_frame_id", &row.parent}};
       if (!ParseRow(c, fields)) return false;
       // Text counts from one.
       if (row.parent != 0) --row.parent;

@@ -42,15 +42,19 @@ struct Inference {
   }
   [[nodiscard]] std::span<const int64_t> Ints(AttributeKey key) const {
     const Attribute* attribute = Find(key);
-    return attribute == nullptr ? std::span<const int64_t>() : Module::Rows(m.ints, attribute->rows());
+    return attribute == nullptr ? std::span<const int64_t>()
+                                : Module::Rows(m.ints, attribute->rows());
   }
   // An array with the layout XLA gives by default, if the operands have layouts at all.
   [[nodiscard]] ShapeId Array(ElementType type, const std::vector<int64_t>& dims) const {
-    const auto has_layout = [&](InstrId id) { return !m.shapes[m.instructions[id].shape].layout.is_none(); };
+    const auto has_layout = [&](InstrId id) {
+      return !m.shapes[m.instructions[id].shape].layout.is_none();
+    };
     LayoutId layout;
     if (std::ranges::any_of(operands, has_layout)) {
       Layout row_major;
-      for (size_t i = dims.size(); i-- > 0;) row_major.minor_to_major.push_back(static_cast<int64_t>(i));
+      for (size_t i = dims.size(); i-- > 0;)
+        row_major.minor_to_major.push_back(static_cast<int64_t>(i));
       layout = m.shapes.AddLayout(row_major);
     }
     return m.shapes.AddArray(type, dims, {}, layout);
@@ -131,7 +135,8 @@ ShapeId InferConcatenate(const Inference& in) {
   const auto axis = static_cast<size_t>(along[0]);
   for (size_t i = 1; i < in.operands.size(); ++i) {
     const std::vector<int64_t> other = in.Dims(i);
-    if (other.size() != dims.size() || __builtin_add_overflow(dims[axis], other[axis], &dims[axis])) return {};
+    if (other.size() != dims.size() || __builtin_add_overflow(dims[axis], other[axis], &dims[axis]))
+      return {};
   }
   return in.Array(in.m.shapes[in.Operand(0)].type, dims);
 }
@@ -142,7 +147,9 @@ ShapeId InferSlice(const Inference& in) {
   std::vector<int64_t> dims;
   for (size_t i = 0; i < slices.size(); i += 3) {
     const int64_t stride = slices[i + 2];
-    if (stride <= 0 || slices[i] < 0 || slices[i + 1] < slices[i] || slices[i + 1] > in.Dims(0)[i / 3]) return {};
+    if (stride <= 0 || slices[i] < 0 || slices[i + 1] < slices[i] ||
+        slices[i + 1] > in.Dims(0)[i / 3])
+      return {};
     dims.push_back((slices[i + 1] - slices[i] + stride - 1) / stride);
   }
   return in.Array(in.m.shapes[in.Operand(0)].type, dims);
@@ -164,8 +171,8 @@ ShapeId InferPad(const Inference& in) {
   return in.Array(in.m.shapes[in.Operand(0)].type, dims);
 }
 
-// How often a window fits into a dimension of a base; nothing when the numbers make no sense. `w` are the seven
-// numbers of the window's dimension (hlo/attribute.h).
+// How often a window fits into a dimension of a base; nothing when the numbers make no sense. `w`
+// are the seven numbers of the window's dimension (hlo/attribute.h).
 std::optional<int64_t> WindowCount(int64_t base, std::span<const int64_t> w) {
   constexpr int64_t kLimit = int64_t{1} << 40U;
   if (base < 0 || base > kLimit) return std::nullopt;
@@ -244,7 +251,8 @@ ShapeId InferCalled(const Inference& in, AttributeKey key) {
     id = in.m.computation_pool[attribute->rows().begin];
   }
   // A body that stands in place of the name is not read yet.
-  if (id.is_none() || id.index >= in.m.computations.size() || in.m.computations[id].root.is_none()) return {};
+  if (id.is_none() || id.index >= in.m.computations.size() || in.m.computations[id].root.is_none())
+    return {};
   return in.m.instructions[in.m.computations[id].root].shape;
 }
 
@@ -253,7 +261,8 @@ ShapeId InferElement(const Inference& in) {
   if (index == nullptr || in.operands.empty() || !in.m.shapes.is_tuple(in.Operand(0))) return {};
   const std::span<const ShapeId> elements = in.m.shapes.elements(in.Operand(0));
   const int64_t i = index->number();
-  return i < 0 || i >= static_cast<int64_t>(elements.size()) ? ShapeId() : elements[static_cast<size_t>(i)];
+  return i < 0 || i >= static_cast<int64_t>(elements.size()) ? ShapeId()
+                                                             : elements[static_cast<size_t>(i)];
 }
 
 ShapeId InferAllOperands(const Inference& in) {
@@ -324,59 +333,82 @@ bool IsLikeOperand(Opcode opcode) {
     case Opcode::kTan:
     case Opcode::kTanh:
     case Opcode::kWhile:
-    case Opcode::kXor: return true;
-    default: return false;
+    case Opcode::kXor:
+      return true;
+    default:
+      return false;
   }
 }
 
 ShapeId InferSpecial(const Inference& in, Opcode opcode) {
   switch (opcode) {
     case Opcode::kCompare:
-    case Opcode::kIsFinite: return WithType(in, 0, ElementType::kPred);
+    case Opcode::kIsFinite:
+      return WithType(in, 0, ElementType::kPred);
     case Opcode::kReal:
     case Opcode::kImag:
-      return in.IsArray(0) ? WithType(in, 0, ComplexPart(in.m.shapes[in.Operand(0)].type)) : ShapeId();
+      return in.IsArray(0) ? WithType(in, 0, ComplexPart(in.m.shapes[in.Operand(0)].type))
+                           : ShapeId();
     case Opcode::kComplex:
       return in.IsArray(0) ? WithType(in, 0,
-                                      in.m.shapes[in.Operand(0)].type == ElementType::kF64 ? ElementType::kC128
-                                                                                           : ElementType::kC64)
+                                      in.m.shapes[in.Operand(0)].type == ElementType::kF64
+                                          ? ElementType::kC128
+                                          : ElementType::kC64)
                            : ShapeId();
     case Opcode::kSelect:
-    case Opcode::kClamp: return in.Operand(1);
-    case Opcode::kTriangularSolve: return in.Operand(1);
+    case Opcode::kClamp:
+      return in.Operand(1);
+    case Opcode::kTriangularSolve:
+      return in.Operand(1);
     case Opcode::kTuple: {
       std::vector<ShapeId> shapes;
       for (size_t i = 0; i < in.operands.size(); ++i) shapes.push_back(in.Operand(i));
       return in.m.shapes.AddTuple(shapes);
     }
-    case Opcode::kGetTupleElement: return InferElement(in);
-    case Opcode::kAfterAll: return in.m.shapes.AddOther(ElementType::kToken);
-    case Opcode::kCall: return InferCalled(in, AttributeKey::kToApply);
-    case Opcode::kFusion: return InferCalled(in, AttributeKey::kCalls);
+    case Opcode::kGetTupleElement:
+      return InferElement(in);
+    case Opcode::kAfterAll:
+      return in.m.shapes.AddOther(ElementType::kToken);
+    case Opcode::kCall:
+      return InferCalled(in, AttributeKey::kToApply);
+    case Opcode::kFusion:
+      return InferCalled(in, AttributeKey::kCalls);
     case Opcode::kConditional: {
       const ShapeId branch = InferCalled(in, AttributeKey::kTrueComputation);
       return branch.is_none() ? InferCalled(in, AttributeKey::kBranchComputations) : branch;
     }
-    case Opcode::kDot: return InferDot(in);
-    case Opcode::kReduce: return InferReduce(in);
-    case Opcode::kReduceWindow: return InferReduceWindow(in);
-    case Opcode::kConvolution: return InferConvolution(in);
-    case Opcode::kTranspose: return InferTranspose(in);
-    case Opcode::kConcatenate: return InferConcatenate(in);
-    case Opcode::kSlice: return InferSlice(in);
-    case Opcode::kPad: return InferPad(in);
+    case Opcode::kDot:
+      return InferDot(in);
+    case Opcode::kReduce:
+      return InferReduce(in);
+    case Opcode::kReduceWindow:
+      return InferReduceWindow(in);
+    case Opcode::kConvolution:
+      return InferConvolution(in);
+    case Opcode::kTranspose:
+      return InferTranspose(in);
+    case Opcode::kConcatenate:
+      return InferConcatenate(in);
+    case Opcode::kSlice:
+      return InferSlice(in);
+    case Opcode::kPad:
+      return InferPad(in);
     case Opcode::kSort:
     case Opcode::kAllReduce:
-    case Opcode::kAllReduceStart: return InferAllOperands(in);
+    case Opcode::kAllReduceStart:
+      return InferAllOperands(in);
     case Opcode::kDynamicSlice: {
       const std::span<const int64_t> sizes = in.Ints(AttributeKey::kDynamicSliceSizes);
       if (!in.IsArray(0) || sizes.empty()) return {};
       return in.Array(in.m.shapes[in.Operand(0)].type, {sizes.begin(), sizes.end()});
     }
     case Opcode::kPartitionId:
-    case Opcode::kReplicaId: return in.Array(ElementType::kU32, {});
-    case Opcode::kGetDimensionSize: return in.Array(ElementType::kS32, {});
-    default: return {};
+    case Opcode::kReplicaId:
+      return in.Array(ElementType::kU32, {});
+    case Opcode::kGetDimensionSize:
+      return in.Array(ElementType::kS32, {});
+    default:
+      return {};
   }
 }
 

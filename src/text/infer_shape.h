@@ -8,8 +8,10 @@
 
 namespace stowplan::text {
 
-// The shape of an instruction whose text has none; none when it does not follow from what is written.
-hlo::ShapeId InferShape(hlo::Module& module, hlo::Opcode opcode, std::span<const hlo::InstrId> operands,
+// The shape of an instruction whose text has none; none when it does not follow from what is
+// written.
+hlo::ShapeId InferShape(hlo::Module& module, hlo::Opcode opcode,
+                        std::span<const hlo::InstrId> operands,
                         std::span<const hlo::Attribute> attributes);
 
 }  // namespace stowplan::text

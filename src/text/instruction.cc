@@ -10,8 +10,8 @@ namespace stowplan::text {
 using hlo::Attribute;
 using hlo::AttributeKey;
 using hlo::CompId;
-using hlo::Instruction;
 using hlo::InstrId;
+using hlo::Instruction;
 using hlo::Opcode;
 using hlo::ShapeId;
 using hlo::Text;
@@ -27,16 +27,21 @@ struct ShortAsync {
 };
 std::optional<ShortAsync> FindShortAsync(std::string_view name) {
   static constexpr std::pair<std::string_view, Opcode> kSuffixes[] = {
-      {"-start", Opcode::kAsyncStart}, {"-update", Opcode::kAsyncUpdate}, {"-done", Opcode::kAsyncDone}};
+      {"-start", Opcode::kAsyncStart},
+      {"-update", Opcode::kAsyncUpdate},
+      {"-done", Opcode::kAsyncDone}};
   for (const auto& [suffix, opcode] : kSuffixes) {
     if (!name.ends_with(suffix)) continue;
-    const std::optional<Opcode> wrapped = hlo::FindOpcode(name.substr(0, name.size() - suffix.size()));
+    const std::optional<Opcode> wrapped =
+        hlo::FindOpcode(name.substr(0, name.size() - suffix.size()));
     if (wrapped) return ShortAsync{opcode, *wrapped};
   }
   return std::nullopt;
 }
 
-bool IsAsyncHead(Opcode opcode) { return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate; }
+bool IsAsyncHead(Opcode opcode) {
+  return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate;
+}
 
 bool IsOwnOfAsync(AttributeKey key) {
   return key >= AttributeKey::kSharding || key == AttributeKey::kAsyncExecutionThread ||
@@ -105,21 +110,25 @@ InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
   const size_t first = operands_.size();
   if (!ParseOperands(head.opcode, head.shape, depth)) return {};
   // send-done and recv-done are opcodes of their own, but end an async chain all the same.
-  if ((head.opcode == Opcode::kSendDone || head.opcode == Opcode::kRecvDone) && operands_.size() == first + 1 &&
+  if ((head.opcode == Opcode::kSendDone || head.opcode == Opcode::kRecvDone) &&
+      operands_.size() == first + 1 &&
       IsAsyncHead(r_.module().instructions[operands_[first]].opcode)) {
     head.opcode = Opcode::kAsyncDone;
   }
   if (!ParseOwnAttributes(short_async ? short_async->wrapped : head.opcode, depth)) return {};
   const std::span<const InstrId> operands = std::span<const InstrId>(operands_).subspan(first);
-  if (head.shape.is_none()) head.shape = InferShape(r_.module(), head.opcode, operands, attributes_.list);
+  if (head.shape.is_none())
+    head.shape = InferShape(r_.module(), head.opcode, operands, attributes_.list);
   if (head.shape.is_none()) {
     c.FailAt(opcode_name.data(), opcode_name.size(),
              "the shape of this instruction is missing and cannot be inferred");
     return {};
   }
   if (short_async) r_.saw_short_async = true;
-  if (short_async && head.opcode == Opcode::kAsyncStart && !WrapAsync(short_async->wrapped, head.shape, name)) {
-    c.FailAt(opcode_name.data(), opcode_name.size(), "an async operation's shape must be ((operands), result, ...)");
+  if (short_async && head.opcode == Opcode::kAsyncStart &&
+      !WrapAsync(short_async->wrapped, head.shape, name)) {
+    c.FailAt(opcode_name.data(), opcode_name.size(),
+             "an async operation's shape must be ((operands), result, ...)");
     return {};
   }
   if (attributes_.has_metadata) head.metadata = r_.module().metadata.Add(attributes_.metadata);
@@ -129,7 +138,8 @@ InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
   operands_.resize(first);
   if (head.opcode == Opcode::kUnknown) {
     r_.module().unknown_opcodes.emplace_back(id, r_.builder.ToText(opcode_name));
-    r_.WarnOnce(opcode_name.data(), opcode_name.size(), "opcode '" + std::string(opcode_name) + "' is not known");
+    r_.WarnOnce(opcode_name.data(), opcode_name.size(),
+                "opcode '" + std::string(opcode_name) + "' is not known");
   }
   return id;
 }
@@ -144,7 +154,8 @@ bool InstructionParser::ParseOwnAttributes(Opcode opcode, int depth) {
     Cursor look = r_.cursor;
     has_attributes = look.Take(',');
     look.Skip();
-    has_attributes = has_attributes && IsClass(look.peek(), kFirstChar) && !look.NameHere().empty() && look.peek() == '=';
+    has_attributes = has_attributes && IsClass(look.peek(), kFirstChar) &&
+                     !look.NameHere().empty() && look.peek() == '=';
   }
   if (!has_attributes) {
     attributes_.list.clear();
@@ -168,7 +179,8 @@ bool InstructionParser::ParseOperands(Opcode opcode, ShapeId shape, int depth) {
     has_operand_part_ = true;
     return c.Expect(')', "behind the parameter's number");
   }
-  if (opcode == Opcode::kConstant) return ParseConstant(shape) && c.Expect(')', "behind the literal");
+  if (opcode == Opcode::kConstant)
+    return ParseConstant(shape) && c.Expect(')', "behind the literal");
   if (c.Take(')')) return true;
   size_t count = 0;
   bool has_comment = false;
@@ -250,7 +262,8 @@ bool InstructionParser::ParseOperandName(ShapeId shape) {
   return true;
 }
 
-// `%x#1#0`: each step is a get-tuple-element that the text does not show. The same steps name the same instruction.
+// `%x#1#0`: each step is a get-tuple-element that the text does not show. The same steps name the
+// same instruction.
 bool InstructionParser::ParseElementSteps(InstrId& id) {
   Cursor& c = r_.cursor;
   r_.saw_compact = true;
@@ -262,8 +275,8 @@ bool InstructionParser::ParseElementSteps(InstrId& id) {
     const ShapeId tuple = r_.module().instructions[id].shape;
     if (!shapes.is_tuple(tuple) || index < 0 ||
         index >= static_cast<int64_t>(shapes.elements(tuple).size())) {
-      return c.Fail("'" + std::string(r_.module().name(id)) + "' of shape " + hlo::ToString(shapes, tuple) +
-                    " has no element " + std::to_string(index));
+      return c.Fail("'" + std::string(r_.module().name(id)) + "' of shape " +
+                    hlo::ToString(shapes, tuple) + " has no element " + std::to_string(index));
     }
     id = MakeElement(id, index);
   }
@@ -290,8 +303,10 @@ InstrId InstructionParser::MakeParameter(std::string_view name, ShapeId shape) {
   Instruction head;
   head.opcode = Opcode::kParameter;
   head.shape = shape;
-  head.name = name.empty() ? UniqueName("param_" + std::to_string(made_parameters_)) : r_.builder.ToText(name);
-  const Attribute attribute = Attribute::OfNumber(AttributeKey::kParameterNumber, made_parameters_++);
+  head.name = name.empty() ? UniqueName("param_" + std::to_string(made_parameters_))
+                           : r_.builder.ToText(name);
+  const Attribute attribute =
+      Attribute::OfNumber(AttributeKey::kParameterNumber, made_parameters_++);
   const InstrId id = r_.builder.AddInstruction(head, {}, {&attribute, 1});
   const auto name_of = [&](uint32_t i) { return r_.module().name(InstrId(size_t{i})); };
   r_.instruction_names.Add(r_.module().name(id), id.index, name_of);
@@ -322,7 +337,8 @@ void InstructionParser::GiveWay(std::string_view name) {
   r_.module().instructions[made].name = other;
 }
 
-// Splits the attributes read: those of the wrapped operation go to the wrapper's root, and the start calls the wrapper.
+// Splits the attributes read: those of the wrapped operation go to the wrapper's root, and the
+// start calls the wrapper.
 bool InstructionParser::WrapAsync(Opcode wrapped, ShapeId shape, std::string_view name) {
   const hlo::ShapeTable& shapes = r_.module().shapes;
   if (!shapes.is_tuple(shape) || shapes.elements(shape).size() < 2 ||
@@ -340,7 +356,8 @@ bool InstructionParser::WrapAsync(Opcode wrapped, ShapeId shape, std::string_vie
     (IsOwnOfAsync(attribute.key) ? own : wrapper.attributes).push_back(attribute);
   }
   // Both may have an aliasing: that of the async operation stands last.
-  if (!wrapper.attributes.empty() && wrapper.attributes.back().key == AttributeKey::kOutputToOperandAliasing) {
+  if (!wrapper.attributes.empty() &&
+      wrapper.attributes.back().key == AttributeKey::kOutputToOperandAliasing) {
     own.push_back(wrapper.attributes.back());
     wrapper.attributes.pop_back();
   }
@@ -360,7 +377,8 @@ void InstructionParser::AddWrapper(const PendingComputation::Wrapper& wrapper) {
     head.shape = wrapper.parameters[i];
     head.name = r_.builder.AddText("param_" + std::to_string(i));
     head.is_implicit = true;
-    const Attribute number = Attribute::OfNumber(AttributeKey::kParameterNumber, static_cast<int64_t>(i));
+    const Attribute number =
+        Attribute::OfNumber(AttributeKey::kParameterNumber, static_cast<int64_t>(i));
     parameters.push_back(r_.builder.AddInstruction(head, {}, {&number, 1}));
   }
   Instruction head;

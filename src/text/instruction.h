@@ -52,7 +52,8 @@ class InstructionParser {
   bool has_operand_part_ = false;
   // (tuple, index) -> its implicit get-tuple-element.
   std::unordered_map<uint64_t, hlo::InstrId> elements_;
-  // Names that were made up in this computation: whose they are, and the suffix to try next for another like it.
+  // Names that were made up in this computation: whose they are, and the suffix to try next for
+  // another like it.
   struct MadeName {
     hlo::InstrId owner;
     int next_suffix = 0;

@@ -49,7 +49,8 @@ bool ParseTiles(Cursor& cursor, Layout& layout) {
   while (cursor.Take('(')) {
     if (!ParseIntegers(cursor, ')', layout.tiles.emplace_back())) return false;
     for (const int64_t n : layout.tiles.back()) {
-      if (n <= 0 && n != hlo::kCombineDimension) return cursor.Fail("a tile's size is not positive");
+      if (n <= 0 && n != hlo::kCombineDimension)
+        return cursor.Fail("a tile's size is not positive");
     }
   }
   return true;
@@ -79,7 +80,8 @@ bool ParseLevels(Cursor& cursor, Layout& layout) {
     ++cursor.p;
   }
   // All dense says nothing.
-  if (layout.dim_level_types.find_first_not_of("D,") == std::string::npos) layout.dim_level_types.clear();
+  if (layout.dim_level_types.find_first_not_of("D,") == std::string::npos)
+    layout.dim_level_types.clear();
   return true;
 }
 
@@ -117,26 +119,34 @@ bool ShapeParser::ParseLayoutPart(Cursor& cursor, Layout& layout, bool allow_phy
   const char* begin = cursor.p;
   ++cursor.p;
   switch (mark) {
-    case 'D': return ParseLevels(cursor, layout);
-    case 'T': return ParseTiles(cursor, layout);
-    case 'L': return ParseCount(cursor, layout.tail_padding);
-    case '#': return ParseType(cursor, layout.index_type);
-    case '*': return ParseType(cursor, layout.pointer_type);
-    case 'E': return ParseCount(cursor, layout.element_bits);
+    case 'D':
+      return ParseLevels(cursor, layout);
+    case 'T':
+      return ParseTiles(cursor, layout);
+    case 'L':
+      return ParseCount(cursor, layout.tail_padding);
+    case '#':
+      return ParseType(cursor, layout.index_type);
+    case '*':
+      return ParseType(cursor, layout.pointer_type);
+    case 'E':
+      return ParseCount(cursor, layout.element_bits);
     case 'S':
       if (cursor.peek() == 'C') {
         ++cursor.p;
         return ParseSplits(cursor, layout);
       }
       return ParseCount(cursor, layout.memory_space);
-    case 'M': return ParseCount(cursor, layout.dynamic_prefix_bytes);
+    case 'M':
+      return ParseCount(cursor, layout.dynamic_prefix_bytes);
     case 'P':
       if (!allow_physical) break;
       if (!cursor.Expect('(', "in a layout")) return false;
       cursor.Skip();
       layout.physical_shape = ParseLeaf(cursor, /*allow_physical=*/false);
       return !layout.physical_shape.is_none() && cursor.Expect(')', "in a layout");
-    default: break;
+    default:
+      break;
   }
   cursor.p = begin;
   return cursor.FailExpected("a part of a layout: D T L # * E S SC P or M");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Literals: the text between the parentheses of constant(...). Numbers stay as they are written; braces, blanks and
-// comments are put the way XLA puts them.
+// Literals: the text between the parentheses of constant(...). Numbers stay as they are written;
+// braces, blanks and comments are put the way XLA puts them.
 #include "hlo/literal.h"
 
 #include "stowplan/hlo/shape.h"
@@ -132,11 +132,13 @@ bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
   if (!fits || count != static_cast<int64_t>(elements.list.size())) {
     return c.FailAt(begin, static_cast<size_t>(c.p - begin),
                     "the literal has " + std::to_string(elements.list.size()) + " elements in " +
-                        std::to_string(elements.depth) + " levels of braces, which is not its shape " +
+                        std::to_string(elements.depth) +
+                        " levels of braces, which is not its shape " +
                         hlo::ToString(shapes, shape, {.layouts = false}));
   }
   hlo::AppendNested(
-      dims, [&](int64_t i, std::string& out) { out += elements.list[static_cast<size_t>(i)]; }, canonical);
+      dims, [&](int64_t i, std::string& out) { out += elements.list[static_cast<size_t>(i)]; },
+      canonical);
   text = Canonical(reader, begin, canonical);
   return true;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names to numbers inside one scope (a computation, a module). Starting a new scope is free of cost.
+// Names to numbers inside one scope (a computation, a module). Starting a new scope is free of
+// cost.
 #pragma once
 
 #include <cstdint>

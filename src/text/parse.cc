@@ -30,7 +30,8 @@ namespace {
 
 class ModuleParser {
  public:
-  explicit ModuleParser(const std::shared_ptr<const Source>& source) : r_(source), instructions_(r_) {}
+  explicit ModuleParser(const std::shared_ptr<const Source>& source)
+      : r_(source), instructions_(r_) {}
 
   Result<hlo::Module> Parse();
 
@@ -54,8 +55,8 @@ class ModuleParser {
   bool saw_closing_name_ = false;
 };
 
-// Tables grow by doubling, and the copies would set the peak of memory. Lines tell how many rows there will be;
-// memory that is reserved and not used costs nothing.
+// Tables grow by doubling, and the copies would set the peak of memory. Lines tell how many rows
+// there will be; memory that is reserved and not used costs nothing.
 void ModuleParser::Reserve() {
   const auto lines = static_cast<size_t>(std::count(r_.cursor.p, r_.cursor.end, '\n')) + 16;
   hlo::Module& m = r_.module();
@@ -68,7 +69,8 @@ void ModuleParser::Reserve() {
 bool ModuleParser::LooksLikeInstruction() const {
   Cursor look = r_.cursor;
   look.Skip();
-  if (look.TakeWord("ROOT") || (look.peek() != '(' && ShapeParser::LooksLikeShape(look))) return true;
+  if (look.TakeWord("ROOT") || (look.peek() != '(' && ShapeParser::LooksLikeShape(look)))
+    return true;
   return !look.Name().empty() && look.Take('=');
 }
 
@@ -91,7 +93,9 @@ bool ModuleParser::ParseInstructions(Computation& computation) {
   InstrId root;
   InstrId last;
   while (!c.Take('}')) {
-    if (c.at_end()) return c.Fail("the computation '" + std::string(r_.module().view(computation.name)) + "' does not end");
+    if (c.at_end())
+      return c.Fail("the computation '" + std::string(r_.module().view(computation.name)) +
+                    "' does not end");
     const char* begin = c.p;
     bool is_root = false;
     InstrId id;
@@ -119,7 +123,8 @@ void ModuleParser::ParseClosing(CompId id) {
   if (c.Take(',')) {
     hlo::Text thread;
     if (c.TakeWord("execution_thread") && c.Take('=') && ParseString(r_, thread)) {
-      if (r_.module().view(thread) != "main") r_.module().computations[id].execution_thread = thread;
+      if (r_.module().view(thread) != "main")
+        r_.module().computations[id].execution_thread = thread;
     } else if (!r_.errors.is_full()) {
       c.FailExpected("execution_thread=\"...\"");
     }
@@ -135,7 +140,8 @@ bool ModuleParser::ParseComputation() {
   const char* begin = c.p;
   if (*begin == '%') saw_percent_ = true;
   const std::string_view name = c.Name();
-  if (name.empty() && !(is_entry && (c.peek() == '{' || c.peek() == '('))) return c.FailExpected("a computation");
+  if (name.empty() && !(is_entry && (c.peek() == '{' || c.peek() == '(')))
+    return c.FailExpected("a computation");
   ShapeId declared;
   const char* shape_at = c.p;
   if (c.Take('(')) {
@@ -145,7 +151,8 @@ bool ModuleParser::ParseComputation() {
   }
   if (!c.Expect('{', "of the computation's body")) return false;
   const size_t errors = r_.errors.size();
-  const CompId id = r_.builder.BeginComputation(name.empty() ? r_.builder.AddText("entry") : r_.builder.ToText(name));
+  const CompId id = r_.builder.BeginComputation(name.empty() ? r_.builder.AddText("entry")
+                                                             : r_.builder.ToText(name));
   if (is_entry) {
     if (!entry_.is_none()) c.FailAt(begin, name.size(), "a second ENTRY computation");
     entry_ = id;
@@ -158,9 +165,12 @@ bool ModuleParser::ParseComputation() {
   }
   const hlo::Module& m = r_.module();
   if (r_.errors.size() == errors && !declared.is_none() &&
-      !hlo::Equal(m.shapes, declared, m.shapes, m.instructions[computation.root].shape, /*layouts=*/false)) {
-    c.FailAt(shape_at, 1, "the computation is said to return " + hlo::ToString(m.shapes, declared) +
-                              ", its root has shape " + hlo::ToString(m.shapes, m.instructions[computation.root].shape));
+      !hlo::Equal(m.shapes, declared, m.shapes, m.instructions[computation.root].shape,
+                  /*layouts=*/false)) {
+    c.FailAt(shape_at, 1,
+             "the computation is said to return " + hlo::ToString(m.shapes, declared) +
+                 ", its root has shape " +
+                 hlo::ToString(m.shapes, m.instructions[computation.root].shape));
   }
   const auto name_of = [&](uint32_t i) { return m.name(CompId(size_t{i})); };
   if (!r_.computation_names.Add(m.name(id), id.index, name_of)) {
@@ -209,8 +219,8 @@ bool ModuleParser::ParseLooseInstructions() {
   return AddPending();
 }
 
-// In a scheduled module every computation runs in the order it is written in, but for the bodies of fusions, whose
-// instructions do not run one by one.
+// In a scheduled module every computation runs in the order it is written in, but for the bodies of
+// fusions, whose instructions do not run one by one.
 void ModuleParser::AddSchedules() {
   hlo::Module& m = r_.module();
   if (!m.header.is_scheduled) return;
@@ -223,7 +233,8 @@ void ModuleParser::AddSchedules() {
     if (is_fused[i]) continue;
     Computation& computation = m.computations[CompId(i)];
     computation.schedule = {static_cast<uint32_t>(m.instruction_pool.size()), computation.count};
-    for (uint32_t k = 0; k < computation.count; ++k) m.instruction_pool.emplace_back(computation.first.index + size_t{k});
+    for (uint32_t k = 0; k < computation.count; ++k)
+      m.instruction_pool.emplace_back(computation.first.index + size_t{k});
   }
 }
 
@@ -241,7 +252,8 @@ void ModuleParser::FinishDialect() {
   if (r_.saw_short_async) return;
   for (size_t i = 0; i < m.instructions.size() && d.async_sugar; ++i) {
     const InstrId id(i);
-    if (m.instructions[id].opcode == Opcode::kAsyncStart && !hlo::WrappedInstruction(m, id).is_none()) {
+    if (m.instructions[id].opcode == Opcode::kAsyncStart &&
+        !hlo::WrappedInstruction(m, id).is_none()) {
       d.async_sugar = false;
     }
   }
@@ -283,6 +295,8 @@ Result<hlo::Module> ModuleParser::Parse() {
 }  // namespace
 }  // namespace text
 
-Result<hlo::Module> ParseText(std::shared_ptr<const Source> source) { return text::ModuleParser(source).Parse(); }
+Result<hlo::Module> ParseText(const std::shared_ptr<const Source>& source) {
+  return text::ModuleParser(source).Parse();
+}
 
 }  // namespace stowplan

@@ -33,14 +33,17 @@ const char* SkipGroup(const char* p, const char* end) {
     switch (*p) {
       case '(':
       case '[':
-      case '{': ++depth; break;
+      case '{':
+        ++depth;
+        break;
       case ')':
       case ']':
       case '}':
         if (--depth == 0) return p + 1;
         break;
       case '"':
-      case '=': return nullptr;  // not inside a shape, except in comments, which the careful way handles
+      case '=':
+        return nullptr;  // not inside a shape, except in comments, which the careful way handles
       case '/':
         if (p[1] == '*') {
           p += 2;
@@ -49,13 +52,15 @@ const char* SkipGroup(const char* p, const char* end) {
           break;
         }
         return nullptr;
-      default: break;
+      default:
+        break;
     }
   }
   return nullptr;
 }
 
-// The end of the shape that begins at `p`, when it is written without blanks outside of brackets; nullptr otherwise.
+// The end of the shape that begins at `p`, when it is written without blanks outside of brackets;
+// nullptr otherwise.
 const char* QuickEnd(const char* p, const char* end) {
   if (*p == '(') return SkipGroup(p, end);
   while (IsClass(*p, kNameChar)) ++p;
@@ -93,9 +98,11 @@ ShapeId ShapeParser::Parse(Cursor& cursor) {
   if (quick == nullptr) return ParseNew(cursor);
   const std::string_view text(begin, static_cast<size_t>(quick - begin));
   const auto hash = static_cast<uint32_t>(HashBytes(text));
-  for (size_t i = hash & (slots_.size() - 1); slots_[i].text != nullptr; i = (i + 1) & (slots_.size() - 1)) {
+  for (size_t i = hash & (slots_.size() - 1); slots_[i].text != nullptr;
+       i = (i + 1) & (slots_.size() - 1)) {
     const Slot& slot = slots_[i];
-    if (slot.hash == hash && slot.size == text.size() && std::memcmp(slot.text, begin, text.size()) == 0) {
+    if (slot.hash == hash && slot.size == text.size() &&
+        std::memcmp(slot.text, begin, text.size()) == 0) {
       cursor.p = quick;
       return slot.id;
     }
@@ -155,7 +162,8 @@ ShapeId ShapeParser::ParseNew(Cursor& cursor) {
     const bool is_buffer = cursor.peek() == 'b' && cursor.p[1] == '(';
     if (cursor.peek() == '(' || is_buffer) {
       if (open.size() >= static_cast<size_t>(ShapeTable::kMaxDepth)) {
-        cursor.Fail("tuples are nested more than " + std::to_string(ShapeTable::kMaxDepth) + " deep");
+        cursor.Fail("tuples are nested more than " + std::to_string(ShapeTable::kMaxDepth) +
+                    " deep");
         return {};
       }
       cursor.p += is_buffer ? 2 : 1;

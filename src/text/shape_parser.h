@@ -11,8 +11,8 @@
 
 namespace stowplan::text {
 
-// A module writes the same few shapes again and again, so their texts are remembered: only a text that was not seen
-// before is parsed.
+// A module writes the same few shapes again and again, so their texts are remembered: only a text
+// that was not seen before is parsed.
 class ShapeParser {
  public:
   explicit ShapeParser(hlo::ShapeTable& shapes) : shapes_(shapes), slots_(256) {}

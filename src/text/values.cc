@@ -135,7 +135,8 @@ bool ParseFrontendAttributes(Reader& reader, Range& rows) {
     }
     pairs.emplace_back(reader.builder.ToText(key), value);
   }
-  std::ranges::stable_sort(pairs, {}, [&](const auto& pair) { return reader.module().view(pair.first); });
+  std::ranges::stable_sort(pairs, {},
+                           [&](const auto& pair) { return reader.module().view(pair.first); });
   std::vector<Text> texts;
   for (const auto& [key, value] : pairs) {
     texts.push_back(key);
@@ -161,9 +162,11 @@ bool ParseRawString(Reader& reader, Text& text) {
   c.Skip();
   if (c.peek() != '"') return c.FailExpected("a string");
   const char* begin = c.p + 1;
-  const auto* close = static_cast<const char*>(std::memchr(begin, '"', static_cast<size_t>(c.end - begin)));
+  const auto* close =
+      static_cast<const char*>(std::memchr(begin, '"', static_cast<size_t>(c.end - begin)));
   if (close == nullptr) return c.Fail("this string does not end");
-  text = close == begin ? Text{} : reader.builder.ToText({begin, static_cast<size_t>(close - begin)});
+  text =
+      close == begin ? Text{} : reader.builder.ToText({begin, static_cast<size_t>(close - begin)});
   c.p = close + 1;
   return true;
 }
@@ -187,7 +190,8 @@ bool ParseMetadataField(Reader& reader, std::string_view key, const char* at, Me
     m.profile_types = reader.builder.AddInts(types);
     return true;
   }
-  // Keys that XLA read once and never printed, and those still to come: their values bear on nothing here.
+  // Keys that XLA read once and never printed, and those still to come: their values bear on
+  // nothing here.
   reader.WarnOnce(at, key.size(), "metadata field '" + std::string(key) + "' is not kept");
   c.Skip();
   Text ignored;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Stowplan has to say about an input: errors, warnings, complaints.
 //
-// A diagnostic is complete in itself (file, place, the source line): it can outlive the input and be rendered anywhere.
+// A diagnostic is complete in itself (file, place, the source line): it can outlive the input and
+// be rendered anywhere.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +24,9 @@ struct Diagnostic {
   uint64_t offset = 0;  // of the first byte concerned
   std::string path;     // for protos: hlo_module.computations[3].instructions[17].shape
   std::string message;
-  std::string hint;     // what would help; may be empty
-  std::string excerpt;  // the source line, or the part of a long one around the place
-  uint32_t caret = 0;   // where the place lies in `excerpt`, 0-based
+  std::string hint;           // what would help; may be empty
+  std::string excerpt;        // the source line, or the part of a long one around the place
+  uint32_t caret = 0;         // where the place lies in `excerpt`, 0-based
   uint32_t caret_length = 0;  // 0: no excerpt
 
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
@@ -40,7 +41,8 @@ template <class T>
 using Result = std::expected<T, Diagnostics>;
 
 // An error without a place inside the file (it cannot be opened, a bad option, ...).
-[[nodiscard]] std::unexpected<Diagnostics> Fail(std::string file, std::string message, std::string hint = {});
+[[nodiscard]] std::unexpected<Diagnostics> Fail(std::string file, std::string message,
+                                                std::string hint = {});
 [[nodiscard]] std::unexpected<Diagnostics> Fail(Diagnostic diagnostic);
 
 // `file:line:column: error: message`, the source line, a caret, the hint. Ends with a newline.
@@ -51,9 +53,10 @@ using Result = std::expected<T, Diagnostics>;
 
 #define STOWPLAN_CONCAT_(a, b) a##b
 #define STOWPLAN_CONCAT(a, b) STOWPLAN_CONCAT_(a, b)
-#define STOWPLAN_TRY_(temporary, left, expression)                                      \
-  auto temporary = (expression);                                                        \
-  if (!temporary.has_value()) return std::unexpected(std::move(temporary).error());     \
+#define STOWPLAN_TRY_(temporary, left, expression)                                  \
+  auto temporary = (expression);                                                    \
+  if (!temporary.has_value()) return std::unexpected(std::move(temporary).error()); \
   left = *std::move(temporary)
 // STOWPLAN_TRY(const T x, F()): x = F()'s value, or return F()'s diagnostics.
-#define STOWPLAN_TRY(left, expression) STOWPLAN_TRY_(STOWPLAN_CONCAT(stowplan_try_, __COUNTER__), left, expression)
+#define STOWPLAN_TRY(left, expression) \
+  STOWPLAN_TRY_(STOWPLAN_CONCAT(stowplan_try_, __COUNTER__), left, expression)

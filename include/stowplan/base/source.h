@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of one input and its name.
 //
-// The bytes are followed by at least kPadding zero bytes, so that a reader may look ahead (and load eight bytes at
-// once) without asking for the end each time. Sources are immutable and shared: modules keep views into them.
+// The bytes are followed by at least kPadding zero bytes, so that a reader may look ahead (and load
+// eight bytes at once) without asking for the end each time. Sources are immutable and shared:
+// modules keep views into them.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ class Source {
   // Copies `bytes`.
   static std::shared_ptr<const Source> FromBytes(std::string name, std::string_view bytes);
   // Takes a buffer of `size` bytes that is followed by kPadding zero bytes.
-  static std::shared_ptr<const Source> Adopt(std::string name, std::unique_ptr<char[]> buffer, size_t size);
+  static std::shared_ptr<const Source> Adopt(std::string name, std::unique_ptr<char[]> buffer,
+                                             size_t size);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::string_view bytes() const { return {data_.get(), size_}; }
@@ -32,7 +34,8 @@ class Source {
   [[nodiscard]] size_t size() const { return size_; }
 
   // A diagnostic at `offset` of text: line, column and the line's text are worked out here.
-  [[nodiscard]] Diagnostic At(size_t offset, size_t length, std::string message, std::string hint = {}) const;
+  [[nodiscard]] Diagnostic At(size_t offset, size_t length, std::string message,
+                              std::string hint = {}) const;
   // A diagnostic at `offset` of a binary input, in the field named by `path`.
   [[nodiscard]] Diagnostic AtByte(size_t offset, std::string path, std::string message) const;
 
@@ -44,9 +47,10 @@ class Source {
   size_t size_ = 0;
 };
 
-// Reads a file ("-" is standard input); .gz and .zst contents are unpacked, whatever the name says. `max_size` bounds
-// the unpacked size, so that a small hostile file cannot fill the memory.
-Result<std::shared_ptr<const Source>> ReadSource(const std::string& path, size_t max_size = Source::kMaxSize);
+// Reads a file ("-" is standard input); .gz and .zst contents are unpacked, whatever the name says.
+// `max_size` bounds the unpacked size, so that a small hostile file cannot fill the memory.
+Result<std::shared_ptr<const Source>> ReadSource(const std::string& path,
+                                                 size_t max_size = Source::kMaxSize);
 
 // The same on bytes that are already there.
 Result<std::shared_ptr<const Source>> UnpackSource(std::string name, std::string_view bytes,

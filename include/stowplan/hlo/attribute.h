@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes: what an instruction says besides its shape, opcode and operands.
 //
-// An attribute is a key and a value of the key's kind. Values are a number, a text, or a run of rows in one of the
-// module's pools, so that an attribute has twelve bytes and readers of both formats make the same ones. A value that
-// equals XLA's default (is_stable=false, feature_group_count=1) is not kept, since XLA does not print it.
+// An attribute is a key and a value of the key's kind. Values are a number, a text, or a run of
+// rows in one of the module's pools, so that an attribute has twelve bytes and readers of both
+// formats make the same ones. A value that equals XLA's default (is_stable=false,
+// feature_group_count=1) is not kept, since XLA does not print it.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +24,28 @@ inline constexpr int kAttributeKeyCount = static_cast<int>(AttributeKey::kUnknow
 
 // How a value is stored, and written in text.
 enum class ValueKind : uint8_t {
-  kInt,                 // number                      index=3
-  kBool,                // number                      is_stable=true
-  kWord,                // text                        kind=kLoop, epsilon=0.001, dim_labels=b0f_0io->b0f
-  kString,              // text, unescaped             custom_call_target="Sharding"
-  kInts,                // rows of ints                dimensions={0,1}
-  kBools,               // rows of ints                parameter_replication={false,true}
-  kWords,               // rows of texts               operand_precision={highest,default}
-  kIntLists,            // rows of ints: per list its length, then its numbers
-                        //                             source_target_pairs={{0,1},{1,0}}
-  kDeviceGroups,        // text, canonical             replica_groups={{0,1}}, [2,4]<=[8], mesh['x'=4] {'x'}
-  kComputation,         // number: a CompId            to_apply=%add
-  kComputations,        // rows of computations        branch_computations={%a, %b}
-  kInstructions,        // rows of instructions        control-predecessors={%a, %b}
-  kShape,               // number: a ShapeId           outfeed_shape=f32[2]{0}
-  kShapes,              // rows of shapes              operand_layout_constraints={f32[2]{0}, s32[]}
-  kWindow,              // rows of ints, seven a dimension: size, stride, padding low and high, window dilation,
-                        // base dilation, reversal     window={size=3x3 pad=1_1x0_0}
-  kSlices,              // rows of ints, three a dimension: start, limit, stride     slice={[0:2], [1:3]}
-  kPadding,             // rows of ints, three a dimension: low, high, interior      padding=0_0x1_1
-  kAliasing,            // rows of ints: per entry the output index (length first), the operand, its index (length
-                        // first)                      output_to_operand_aliasing={{1}: (0, {})}
+  kInt,           // number                      index=3
+  kBool,          // number                      is_stable=true
+  kWord,          // text                        kind=kLoop, epsilon=0.001, dim_labels=b0f_0io->b0f
+  kString,        // text, unescaped             custom_call_target="Sharding"
+  kInts,          // rows of ints                dimensions={0,1}
+  kBools,         // rows of ints                parameter_replication={false,true}
+  kWords,         // rows of texts               operand_precision={highest,default}
+  kIntLists,      // rows of ints: per list its length, then its numbers
+                  //                             source_target_pairs={{0,1},{1,0}}
+  kDeviceGroups,  // text, canonical             replica_groups={{0,1}}, [2,4]<=[8], mesh['x'=4]
+                  // {'x'}
+  kComputation,   // number: a CompId            to_apply=%add
+  kComputations,  // rows of computations        branch_computations={%a, %b}
+  kInstructions,  // rows of instructions        control-predecessors={%a, %b}
+  kShape,         // number: a ShapeId           outfeed_shape=f32[2]{0}
+  kShapes,        // rows of shapes              operand_layout_constraints={f32[2]{0}, s32[]}
+  kWindow,  // rows of ints, seven a dimension: size, stride, padding low and high, window dilation,
+            // base dilation, reversal     window={size=3x3 pad=1_1x0_0}
+  kSlices,  // rows of ints, three a dimension: start, limit, stride     slice={[0:2], [1:3]}
+  kPadding,   // rows of ints, three a dimension: low, high, interior      padding=0_0x1_1
+  kAliasing,  // rows of ints: per entry the output index (length first), the operand, its index
+              // (length first)                      output_to_operand_aliasing={{1}: (0, {})}
   kFrontendAttributes,  // rows of texts: key and value by turns, by key
   kSharding,            // text, canonical
   kDomain,              // text, canonical
@@ -57,8 +59,8 @@ enum class ValueKind : uint8_t {
 
 std::string_view Name(AttributeKey key);
 ValueKind KindOf(AttributeKey key);
-// The key with this name in text. Names are looked up for each attribute read, so this is quick. (collective-permute's
-// slice_sizes has a key of its own; this returns gather's.)
+// The key with this name in text. Names are looked up for each attribute read, so this is quick.
+// (collective-permute's slice_sizes has a key of its own; this returns gather's.)
 std::optional<AttributeKey> FindAttributeKey(std::string_view name);
 
 // A piece of the module's text storage; Module::view gives the characters.
@@ -71,7 +73,8 @@ struct Attribute {
   AttributeKey key = AttributeKey::kUnknown;
 
   static Attribute OfNumber(AttributeKey key, int64_t number) {
-    return {key, static_cast<uint32_t>(number), static_cast<uint32_t>(static_cast<uint64_t>(number) >> 32U)};
+    return {key, static_cast<uint32_t>(number),
+            static_cast<uint32_t>(static_cast<uint64_t>(number) >> 32U)};
   }
   static Attribute OfText(AttributeKey key, Text text) { return {key, text.offset, text.size}; }
   static Attribute OfRows(AttributeKey key, Range rows) { return {key, rows.begin, rows.count}; }

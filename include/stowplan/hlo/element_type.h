@@ -21,7 +21,8 @@ std::optional<ElementType> FindElementType(std::string_view name);
 // The number of a proto; nothing for numbers Stowplan does not know.
 std::optional<ElementType> FindElementType(int64_t number);
 
-// Bits of one element in memory without packing hints; 0 for types that are no numbers (tuple, token, opaque, buffer).
+// Bits of one element in memory without packing hints; 0 for types that are no numbers (tuple,
+// token, opaque, buffer).
 int BitWidth(ElementType type);
 
 // Whether the type is an array's: everything but tuple, opaque, token and buffer.

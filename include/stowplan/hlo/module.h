@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as it was written: computations of instructions, in flat tables.
 //
-// Rows refer to each other by ids, names and texts are pieces of one storage (the input's bytes, and what had to be
-// unescaped or made up), and lists are runs of rows in shared pools. A module is made by ModuleBuilder and never changes
-// afterwards.
+// Rows refer to each other by ids, names and texts are pieces of one storage (the input's bytes,
+// and what had to be unescaped or made up), and lists are runs of rows in shared pools. A module is
+// made by ModuleBuilder and never changes afterwards.
 //
 // The running example of these headers:
 //
@@ -45,28 +45,30 @@ struct Instruction {
   Range called;      // Module::called; while: body, condition
   MetadataId metadata;
   Opcode opcode = Opcode::kUnknown;
-  // Made by the reader, not written in the input: the get-tuple-element of `%x#1`, a nested operand, the wrapper of
-  // an async operation in its short form.
+  // Made by the reader, not written in the input: the get-tuple-element of `%x#1`, a nested
+  // operand, the wrapper of an async operation in its short form.
   bool is_implicit = false;
 };
 
 struct Computation {
   Text name;
-  // Its instructions are the rows [first, first + count) of the table. From text: as written. From a proto: as stored
-  // (post-order).
+  // Its instructions are the rows [first, first + count) of the table. From text: as written. From
+  // a proto: as stored (post-order).
   InstrId first;
   uint32_t count = 0;
   InstrId root;
   Range parameters;  // Module::instruction_pool, by parameter number
-  Range schedule;    // Module::instruction_pool, in the order of execution; count 0 when there is none
-  Text execution_thread;  // "main" when empty
-  int64_t proto_id = -1;  // HloComputationProto.id, or -1
+  Range
+      schedule;  // Module::instruction_pool, in the order of execution; count 0 when there is none
+  Text execution_thread;     // "main" when empty
+  int64_t proto_id = -1;     // HloComputationProto.id, or -1
   bool is_implicit = false;  // the wrapper of an async operation in its short form
 
   [[nodiscard]] bool is_scheduled() const { return schedule.count != 0; }
 };
 
-// Where an instruction came from, in the user's words. Numbers are 0 and texts empty when not known.
+// Where an instruction came from, in the user's words. Numbers are 0 and texts empty when not
+// known.
 struct Metadata {
   Text op_type;
   Text op_name;
@@ -148,16 +150,17 @@ struct Header {
   std::vector<uint8_t> propagate_to_output;
   int64_t replica_count = 1;
   int64_t num_partitions = 1;
-  Range frontend_attributes;  // Module::texts: key and value by turns, by key
+  Range frontend_attributes;                     // Module::texts: key and value by turns, by key
   std::vector<CrossProgramPrefetch> prefetches;  // protos only
-  std::vector<Text> unknown;  // verbatim: `name=value`
+  std::vector<Text> unknown;                     // verbatim: `name=value`
 };
 
 enum class Format : uint8_t { kText, kProto };
 
 struct Module {
   Header header;
-  Table<CompId, Computation> computations;  // in the order of the input; callees precede their callers
+  Table<CompId, Computation>
+      computations;  // in the order of the input; callees precede their callers
   Table<InstrId, Instruction> instructions;
   CompId entry;
   ShapeTable shapes;
@@ -189,8 +192,9 @@ struct Module {
 
   [[nodiscard]] std::string_view view(Text text) const {
     const size_t split = source ? source->size() : 0;
-    return text.offset < split ? std::string_view(source->begin() + text.offset, text.size)
-                               : std::string_view(made_texts).substr(text.offset - split, text.size);
+    return text.offset < split
+               ? std::string_view(source->begin() + text.offset, text.size)
+               : std::string_view(made_texts).substr(text.offset - split, text.size);
   }
   [[nodiscard]] std::string_view name(InstrId id) const { return view(instructions[id].name); }
   [[nodiscard]] std::string_view name(CompId id) const { return view(computations[id].name); }
@@ -222,7 +226,8 @@ struct Module {
     return Rows(instruction_pool, computations[id].schedule);
   }
 
-  // The instructions of a computation in the order in which XLA keeps them: by HloInstructionProto.id, or as written.
+  // The instructions of a computation in the order in which XLA keeps them: by
+  // HloInstructionProto.id, or as written.
   [[nodiscard]] std::vector<InstrId> listed(CompId id) const;
 
   template <class T>

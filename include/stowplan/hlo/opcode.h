@@ -25,8 +25,9 @@ std::optional<Opcode> FindOpcode(std::string_view name);
 // The attributes that XLA prints for this opcode, in its order.
 std::span<const AttributeKey> OwnAttributes(Opcode opcode);
 
-// Where `key` stands among the attributes of an instruction with this opcode: own attributes first (in the opcode's
-// order), then own attributes of other opcodes, then those that any instruction may have, then unknown ones.
+// Where `key` stands among the attributes of an instruction with this opcode: own attributes first
+// (in the opcode's order), then own attributes of other opcodes, then those that any instruction
+// may have, then unknown ones.
 int PrintRank(Opcode opcode, AttributeKey key);
 
 }  // namespace stowplan::hlo

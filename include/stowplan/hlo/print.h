@@ -13,7 +13,8 @@ namespace stowplan::hlo {
 // Called with pieces of the output, in order; false stops the printing.
 using Sink = std::function<bool(std::string_view)>;
 
-// The text of the module in `dialect`, byte for byte as XLA would write it. Needs nothing but the module.
+// The text of the module in `dialect`, byte for byte as XLA would write it. Needs nothing but the
+// module.
 void PrintModule(const Module& module, const Dialect& dialect, const Sink& sink);
 std::string ToString(const Module& module, const Dialect& dialect);
 std::string ToString(const Module& module);  // in the module's own dialect
@@ -21,7 +22,8 @@ std::string ToString(const Module& module);  // in the module's own dialect
 // One instruction without indentation, ROOT or newline.
 void AppendInstruction(const Module& module, InstrId id, const Dialect& dialect, std::string& out);
 
-// The order in which XLA prints computations: callees before callers, depth first from the roots of the call graph.
+// The order in which XLA prints computations: callees before callers, depth first from the roots of
+// the call graph.
 std::vector<CompId> PrintOrder(const Module& module);
 
 }  // namespace stowplan::hlo

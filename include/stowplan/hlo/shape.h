@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes: arrays with dimensions and a layout, tuples of shapes, tokens.
 //
-// Each distinct shape of a module is one row of its ShapeTable, so two shapes are equal iff their ids are. Dimensions,
-// tuple elements and layouts lie in shared pools; the table hands out spans into them.
+// Each distinct shape of a module is one row of its ShapeTable, so two shapes are equal iff their
+// ids are. Dimensions, tuple elements and layouts lie in shared pools; the table hands out spans
+// into them.
 //
 //     (f32[2,<=3]{1,0:T(8,128)}, s32[])
 //      └ shape 0: F32, dims 2 3, the second dynamic, layout 0
-//                                └ shape 1: S32, no dims, no layout          and the tuple itself is shape 2
+//                                └ shape 1: S32, no dims, no layout          and the tuple itself
+//                                is shape 2
 #pragma once
 
 #include <cstdint>
@@ -31,21 +33,21 @@ inline constexpr int64_t kCombineDimension = INT64_MIN;
 // How an array lies in memory. Fields at their defaults are not printed.
 struct Layout {
   std::vector<int64_t> minor_to_major;
-  std::string dim_level_types;                           // D(...): letters as printed ("D,C+"); empty when all dense
-  std::vector<std::vector<int64_t>> tiles;               // T(...)(...)
-  int64_t tail_padding = 1;                              // L(n): elements are padded to a multiple of n
-  ElementType index_type = ElementType::kInvalid;        // #(type)
-  ElementType pointer_type = ElementType::kInvalid;      // *(type)
-  int64_t element_bits = 0;                              // E(n); 0: as the type says
-  int64_t memory_space = 0;                              // S(n)
+  std::string dim_level_types;  // D(...): letters as printed ("D,C+"); empty when all dense
+  std::vector<std::vector<int64_t>> tiles;           // T(...)(...)
+  int64_t tail_padding = 1;                          // L(n): elements are padded to a multiple of n
+  ElementType index_type = ElementType::kInvalid;    // #(type)
+  ElementType pointer_type = ElementType::kInvalid;  // *(type)
+  int64_t element_bits = 0;                          // E(n); 0: as the type says
+  int64_t memory_space = 0;                          // S(n)
   struct Split {
     int64_t dimension = 0;
     std::vector<int64_t> indices;
     friend auto operator<=>(const Split&, const Split&) = default;
   };
-  std::vector<Split> splits;                             // SC(dim:i,j)
-  ShapeId physical_shape;                                // P(shape); none when absent
-  int64_t dynamic_prefix_bytes = 0;                      // M(n): bytes in front that hold the dynamic sizes
+  std::vector<Split> splits;         // SC(dim:i,j)
+  ShapeId physical_shape;            // P(shape); none when absent
+  int64_t dynamic_prefix_bytes = 0;  // M(n): bytes in front that hold the dynamic sizes
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
@@ -55,7 +57,8 @@ struct Shape {
   bool is_dynamic = false;  // some dimension is a bound, not a size
   // Arrays: dimensions. Tuples: elements. Buffers: the one inner shape.
   Range parts;
-  // None for "no layout". A scalar whose layout says nothing ({}) has none either: the two mean the same.
+  // None for "no layout". A scalar whose layout says nothing ({}) has none either: the two mean the
+  // same.
   LayoutId layout;
 };
 
@@ -65,7 +68,8 @@ class ShapeTable {
 
   // Each Add returns the id of the equal shape that is already there, if one is.
   // `dynamic` is empty when no dimension is dynamic, else one flag a dimension.
-  ShapeId AddArray(ElementType type, std::span<const int64_t> dims, std::span<const bool> dynamic, LayoutId layout);
+  ShapeId AddArray(ElementType type, std::span<const int64_t> dims, std::span<const bool> dynamic,
+                   LayoutId layout);
   ShapeId AddTuple(std::span<const ShapeId> elements);
   ShapeId AddBuffer(ShapeId inner);
   // Token and opaque.
@@ -101,10 +105,12 @@ class ShapeTable {
   std::vector<uint64_t> hashes_;  // beside shapes_
 };
 
-// Whether two shapes, of one or of two tables, are equal. With `layouts` false, layouts are not looked at.
+// Whether two shapes, of one or of two tables, are equal. With `layouts` false, layouts are not
+// looked at.
 bool Equal(const ShapeTable& a, ShapeId x, const ShapeTable& b, ShapeId y, bool layouts = true);
 
-// Appends the text of a shape; comments `/*index=5*/` stand before every fifth element when asked for.
+// Appends the text of a shape; comments `/*index=5*/` stand before every fifth element when asked
+// for.
 struct ShapeStyle {
   bool layouts = true;
   bool index_comments = true;

@@ -11,6 +11,6 @@
 namespace stowplan {
 
 // On failure: the first kMaxErrors errors.
-Result<hlo::Module> ParseText(std::shared_ptr<const Source> source);
+Result<hlo::Module> ParseText(const std::shared_ptr<const Source>& source);
 
 }  // namespace stowplan

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures that follow from a report's facts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stowplan/report/report.h"
+
+namespace stowplan::report {
+
+// 41 943 072
+std::string GroupedNumber(int64_t n);
+
+// The sum of the allocations' sizes.
+int64_t TotalBytes(const Report& report);
+
+// Shapes of the report's values, as far as the files tell them; plain sizes as XLA's peak list has
+// them.
+struct PlainSizes {
+  // By value; absent when no file tells the shape.
+  std::vector<std::optional<int64_t>> value;        // of the value's own shape
+  std::vector<std::optional<int64_t>> instruction;  // of the defining instruction's whole shape
+};
+PlainSizes ComputePlainSizes(const Report& report);
+
+// XLA's peak: the moment when the sum of the *instructions'* sizes first is largest, where a value
+// still counts one step after its end. Absent when a shape is missing.
+struct XlaPeak {
+  int64_t time = 0;
+  std::vector<PeakRow> rows;
+};
+std::optional<XlaPeak> ComputeXlaPeak(const Report& report, const PlainSizes& sizes,
+                                      PeakLine order);
+
+}  // namespace stowplan::report

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many bytes are really in use at once.
+//
+// At a moment t, a byte of an allocation is live when a value lies on it whose range has start <= t
+// <= end, both inclusive as XLA prints them. Each byte counts once, however many values share it:
+//
+//     byte 2 |   b    b                 live at 0: 1 byte
+//     byte 1 |       c,b  c             live at 1: 3 bytes, the peak
+//     byte 0 |   .    a   a             live at 2: 2 bytes
+//              ---------------
+//        time    0    1   2
+//
+// XLA's own peak is another figure: it adds up sizes without padding, takes tuples' elements for
+// tables of pointers, and counts a value once more after its end. Thread-local allocations belong
+// to calls that run inside of instructions and have no place on this axis; they are left out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::report {
+
+struct Peak {
+  int64_t bytes = 0;
+  int64_t time = 0;  // the first moment that reaches it
+  friend bool operator==(const Peak&, const Peak&) = default;
+};
+
+struct SpacePeak {
+  int64_t color = 0;
+  Peak peak;
+  friend bool operator==(const SpacePeak&, const SpacePeak&) = default;
+};
+
+struct TruePeak {
+  Peak all;                          // all memory spaces together
+  std::vector<SpacePeak> spaces;     // by color; of each that has an allocation
+  std::vector<Peak> allocations;     // by allocation; thread-local ones are 0
+  int64_t values_without_range = 0;  // that have a place but no live range: never counted
+  int64_t bytes_without_range = 0;
+};
+
+// Whether the report has what the peak follows from: places and live ranges.
+[[nodiscard]] bool HasPeak(const Report& report);
+
+// Needs HasPeak. Fails when the bytes of all allocations together do not fit in 64 bits. n log n in
+// the values.
+[[nodiscard]] Result<TruePeak> ComputeTruePeak(const Report& report);
+
+// A value that is live at some moment, and the bytes that count with it: of bytes that several
+// values share, each counts with the largest of them, of equal ones with the first in the table.
+struct LiveValue {
+  ValueId value;
+  int64_t bytes = 0;
+  friend bool operator==(const LiveValue&, const LiveValue&) = default;
+};
+
+// What is live at `time`, in one memory space or in all: by falling bytes, then as in the table.
+// The bytes add up to the live bytes of that moment. Needs HasPeak, and sizes that ComputeTruePeak
+// accepts.
+[[nodiscard]] std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
+                                                  std::optional<int64_t> color = std::nullopt);
+
+}  // namespace stowplan::report

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// XLA's report files to a Report.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/base/source.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::report {
+
+// What a file is, by its content.
+enum class FileKind : uint8_t {
+  kUnknown,
+  kAssignment,  // -buffer-assignment.txt; before 2026-04 with the value list and live ranges behind
+                // it
+  kValueList,   // -buffer-assignment-values.txt
+  kLiveRanges,  // -live-range.txt
+  kUsage,       // -memory-usage-report.txt
+};
+FileKind KindOf(const Source& source);
+
+// Reads the files of one module, at most one of each kind. On failure: the first kMaxErrors errors.
+Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources);
+
+}  // namespace stowplan::report

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the words of the command line to reports: files, sets of files, dump directories.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/base/source.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/report/dump_directory.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::cli {
+
+struct InputFile {
+  std::string path;
+  std::shared_ptr<const Source> source;  // when it has been read already
+  // The user asked for this very file: mistakes in it are shown in full. Others are left out when
+  // they are bad.
+  bool is_named = false;
+};
+
+// The files of one module, not read yet.
+struct InputModule {
+  std::string name;
+  std::string stage;  // may be empty
+  // By report::DumpFileKind.
+  std::array<std::optional<InputFile>, report::kPairedKinds> files;
+
+  [[nodiscard]] std::optional<InputFile>& file(report::DumpFileKind kind) {
+    return files[static_cast<size_t>(kind)];
+  }
+};
+
+struct Inputs {
+  std::vector<InputModule> modules;
+  std::vector<report::DumpLeftover> leftovers;
+  int64_t other_files = 0;
+  bool has_directory = false;
+};
+
+// Fails when a word is no file and no directory.
+Result<Inputs> FindInputs(const std::vector<std::string>& words);
+
+// Adds what lies beside the only file of a module and has the same stem.
+void AddNeighbours(InputModule& module);
+
+struct LoadedModule {
+  std::string name;
+  report::Report report;
+  std::optional<hlo::Module> program;
+  // Report files that were read, in the order in which they were given or found.
+  std::vector<std::shared_ptr<const Source>> sources;
+  // One for each file that could not be read and was left out.
+  Diagnostics problems;
+};
+
+enum class Program { kLeaveOut, kRead };
+
+Result<LoadedModule> Load(InputModule module, Program program);
+
+}  // namespace stowplan::cli

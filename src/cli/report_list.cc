@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_list.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "base/human_bytes.h"
+#include "cli/report_text.h"
+#include "stowplan/report/write.h"
+
+namespace stowplan::cli {
+namespace {
+
+// "[ 12/900] module_0012.jit_step" on the last line of a terminal, a few times a second.
+class Progress {
+ public:
+  explicit Progress(size_t total) : total_(total), is_shown_(isatty(STDERR_FILENO) != 0) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (has_line_) Write("\r\x1b[K");
+  }
+
+  void Next(std::string_view name) {
+    ++count_;
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    has_line_ = true;
+    const std::string total = std::to_string(total_);
+    std::string count = std::to_string(count_);
+    count.insert(0, total.size() - std::min(total.size(), count.size()), ' ');
+    Write("\r\x1b[K[" + count + "/" + total + "] " + Shortened(Printable(name), 60));
+  }
+
+ private:
+  static void Write(const std::string& text) {
+    [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
+  }
+
+  size_t total_;
+  size_t count_ = 0;
+  bool is_shown_;
+  bool has_line_ = false;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// The first mistake, on one line.
+report::DumpLeftover LeftoverOf(const Diagnostic& diagnostic) {
+  std::string path = diagnostic.file;
+  if (diagnostic.line != 0) {
+    path += ":" + std::to_string(diagnostic.line) + ":" + std::to_string(diagnostic.column);
+  }
+  return {std::move(path), diagnostic.message};
+}
+
+int64_t PeakOf(const ModuleRow& row) { return row.summary.peak ? row.summary.peak->all.bytes : -1; }
+
+}  // namespace
+
+std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options) {
+  std::vector<ModuleRow> rows;
+  Progress progress(inputs.modules.size());
+  for (InputModule& module : inputs.modules) {
+    progress.Next(module.name);
+    ModuleRow row{.name = module.name, .stage = module.stage, .summary = {}};
+    const Result<LoadedModule> loaded = Load(std::move(module), Program::kLeaveOut);
+    if (!loaded) {
+      inputs.leftovers.push_back(LeftoverOf(loaded.error()[0]));
+      continue;
+    }
+    for (const Diagnostic& problem : loaded->problems) {
+      inputs.leftovers.push_back(LeftoverOf(problem));
+    }
+    Result<report::Summary> summary = report::Summarize(loaded->report);
+    if (!summary) {
+      inputs.leftovers.push_back(LeftoverOf(summary.error()[0]));
+      continue;
+    }
+    row.summary = *std::move(summary);
+    row.backend = options.target.empty() ? report::GuessBackend(loaded->report)
+                                         : report::BackendOfTarget(options.target);
+    for (const std::shared_ptr<const Source>& source : loaded->sources) {
+      row.findings += report::CompareFigures(loaded->report, *source).size();
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+HiddenModules SelectModules(std::vector<ModuleRow>& modules, const ListOptions& options) {
+  // They come by name, which begins with the number of the module: the order of time.
+  switch (options.sort) {
+    case ReportSort::kPeak:
+      std::ranges::stable_sort(modules, std::greater(), PeakOf);
+      break;
+    case ReportSort::kName:
+      std::ranges::stable_sort(modules, {}, [](const ModuleRow& row) {
+        // Behind "module_0003.", and the folder stays.
+        const size_t name = row.name.rfind('/') + 1;
+        const size_t dot = row.name.find('.', name);
+        return dot == std::string::npos ? row.name.substr(name) : row.name.substr(dot + 1);
+      });
+      break;
+    case ReportSort::kTime:
+      break;
+    case ReportSort::kDefault:
+    case ReportSort::kSize:
+      std::ranges::stable_sort(modules, std::greater(),
+                               [](const ModuleRow& row) { return row.summary.bytes; });
+  }
+  HiddenModules hidden;
+  std::vector<ModuleRow> shown;
+  for (ModuleRow& row : modules) {
+    if (shown.size() < options.limit && row.summary.bytes >= options.min_size) {
+      shown.push_back(std::move(row));
+    } else {
+      ++hidden.count;
+      hidden.bytes = CheckedAdd(hidden.bytes, row.summary.bytes).value_or(INT64_MAX);
+    }
+  }
+  modules = std::move(shown);
+  return hidden;
+}
+
+std::string ModulesPage(const std::vector<ModuleRow>& modules, const HiddenModules& hidden,
+                        const std::string& where) {
+  std::string out = CountOf(static_cast<int64_t>(modules.size() + hidden.count), "module") +
+                    " in " + Printable(where) + "\n\n";
+  TextTable table({TextTable::kRight, TextTable::kRight, TextTable::kRight, TextTable::kLeft});
+  table.Add({"all allocations", "temp", "most live at once", "module"});
+  int64_t sum = hidden.bytes;
+  for (const ModuleRow& row : modules) {
+    sum = CheckedAdd(sum, row.summary.bytes).value_or(INT64_MAX);
+    int64_t temp = 0;
+    for (const report::KindTotal& kind : row.summary.kinds) {
+      if (kind.kind == report::AllocationKind::kTemporary) temp = kind.bytes;
+    }
+    std::string name = Printable(row.name);
+    if (row.findings != 0) {
+      name += "  (" + CountOf(static_cast<int64_t>(row.findings), "wrong figure") + ")";
+    }
+    table.Add({HumanAndExactBytes(row.summary.bytes), Percent(temp, row.summary.bytes),
+               row.summary.peak ? HumanAndExactBytes(PeakOf(row)) : "not known", std::move(name)});
+  }
+  if (hidden.count != 0) {
+    table.Add({HumanAndExactBytes(hidden.bytes), "", "",
+               "and " + std::to_string(hidden.count) + " more"});
+  }
+  if (modules.size() + hidden.count > 1) table.Add({HumanAndExactBytes(sum), "", "", "total"});
+  table.Append(out);
+  return out;
+}
+
+void ShowLeftovers(const Inputs& inputs, Console& console) {
+  Diagnostics lines;
+  for (const report::DumpLeftover& leftover : inputs.leftovers) {
+    Diagnostic line;
+    line.severity = Severity::kWarning;
+    line.file = leftover.path;
+    line.message = leftover.reason;
+    lines.push_back(std::move(line));
+  }
+  console.Show(lines, 50);
+}
+
+}  // namespace stowplan::cli

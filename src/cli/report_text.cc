@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace stowplan::cli {
+namespace {
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }
+
+}  // namespace
+
+size_t TextWidth(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return !IsContinuation(c); }));
+}
+
+std::string Printable(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return out;
+}
+
+namespace {
+
+// Where the character with this number begins.
+size_t Offset(std::string_view text, size_t character) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (!IsContinuation(text[at]) && character-- == 0) break;
+  }
+  return at;
+}
+
+std::string_view Tail(std::string_view text, size_t width) {
+  return text.substr(Offset(text, TextWidth(text) - std::min(TextWidth(text), width)));
+}
+
+constexpr std::string_view kDots = "...";
+
+}  // namespace
+
+std::string Shortened(std::string_view text, size_t width) {
+  if (TextWidth(text) <= width || width < 8) return std::string(text);
+  const size_t keep = width - kDots.size();
+  return std::string(text.substr(0, Offset(text, keep - keep / 2))) + std::string(kDots) +
+         std::string(Tail(text, keep / 2));
+}
+
+std::string ShortenedOpName(std::string_view text, size_t width) {
+  if (TextWidth(text) <= width) return std::string(text);
+  // jit(f)/jit(main)/conv[window_strides=(1,) ...]
+  const size_t open = text.find('[');
+  if (open != std::string_view::npos && open != 0 && text.ends_with(']') &&
+      text.substr(0, open).find('/') != std::string_view::npos) {
+    return ShortenedOpName(std::string(text.substr(0, open)) + "[...]", width);
+  }
+  return std::string(kDots) + std::string(Tail(text, width - std::min(width, kDots.size())));
+}
+
+std::string ShortenedPath(std::string_view text, size_t width) {
+  if (TextWidth(text) <= width) return std::string(text);
+  std::string_view tail = Tail(text, width - std::min(width, kDots.size()));
+  if (const size_t slash = tail.find('/'); slash != std::string_view::npos) {
+    tail.remove_prefix(slash);
+  }
+  return std::string(kDots) + std::string(tail);
+}
+
+void TextTable::Add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+void TextTable::AddLine(std::string line) {
+  std::vector<std::string> row(columns_.size() + 1);
+  row.back() = std::move(line);
+  rows_.push_back(std::move(row));
+}
+
+void TextTable::Append(std::string& out) const {
+  std::vector<size_t> widths(columns_.size());
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], TextWidth(row[i]));
+  }
+  for (const auto& row : rows_) {
+    std::string line;
+    if (row.size() > columns_.size()) {
+      line = row.back();
+    } else {
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (widths[i] == 0) continue;
+        const std::string gap(widths[i] - TextWidth(row[i]), ' ');
+        line += "  " + (columns_[i] == kRight ? gap + row[i] : row[i] + gap);
+      }
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+}
+
+std::string CountOf(int64_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+std::string Percent(int64_t part, int64_t whole) {
+  if (whole <= 0) return "";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part > 0 && percent < 0.05) return "<0.1%";
+  if (part < whole && percent >= 99.95) return ">99.9%";
+  std::array<char, 32> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%.1f%%", percent);
+  return {text.data(), static_cast<size_t>(length)};
+}
+
+std::string Bar(int64_t part, int64_t whole, size_t width) {
+  if (whole <= 0 || part <= 0) return {};
+  constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const double share = std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+  const auto eighths = static_cast<size_t>(std::lround(share * static_cast<double>(width) * 8));
+  std::string bar;
+  for (size_t i = 0; i < eighths / 8; ++i) bar += "█";
+  bar += kEighths[eighths % 8];
+  return bar.empty() ? "▏" : bar;
+}
+
+std::string SpaceText(report::Backend backend, int64_t color) {
+  std::string text = "S(" + std::to_string(color) + ")";
+  if (const std::string_view name = report::SpaceName(backend, color); !name.empty()) {
+    text += " " + std::string(name);
+  }
+  return text;
+}
+
+namespace {
+
+std::string IndexText(const report::Report& report, const report::Index& index) {
+  std::string text = "{";
+  for (const int64_t n : report.numbers(index)) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(n);
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+std::string ValueText(const report::Report& report, const report::Value& value) {
+  std::string text = Printable(value.instruction);
+  if (value.index.is_shown || value.index.numbers.count != 0)
+    text += IndexText(report, value.index);
+  return text;
+}
+
+std::string AllocationText(const report::Report& report, const report::Allocation& allocation) {
+  std::string text;
+  const auto add = [&](std::string_view word) {
+    if (!text.empty()) text += ", ";
+    text += word;
+  };
+  if (allocation.parameter) {
+    add("parameter " + std::to_string(*allocation.parameter));
+    if (allocation.parameter_index.numbers.count != 0) {
+      text += " " + IndexText(report, allocation.parameter_index);
+    }
+  }
+  if (allocation.is_thread_local) add("thread-local");
+  if (allocation.is_constant) add("constant");
+  if (allocation.is_maybe_live_out) {
+    add(allocation.parameter ? "also an output" : allocation.output_shape ? "result" : "output");
+  }
+  if (allocation.is_temp()) add("temporaries");
+  return text;
+}
+
+std::optional<int64_t> ParseBytes(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  double scale = 1;
+  if (!unit.empty() && unit != "B") {
+    constexpr std::string_view kUnits = "KMGTPE";
+    const size_t power = kUnits.find(unit[0] == 'k' ? 'K' : unit[0]);
+    if (power == std::string_view::npos) return std::nullopt;
+    unit.remove_prefix(1);
+    if (!unit.empty() && unit != "iB" && unit != "B" && unit != "i") return std::nullopt;
+    scale = std::pow(1024.0, static_cast<double>(power + 1));
+  }
+  const double bytes = number * scale;
+  if (bytes >= 9.2e18) return std::nullopt;
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many bytes a changing set of byte ranges covers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stowplan::report {
+
+// [begin, end)
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+// A tree over the places where ranges begin or end. A node knows how many ranges cover all of it,
+// and how many of its bytes are covered by these or by ranges further down. Changing one range
+// takes log n.
+class CoveredBytes {
+ public:
+  // All ranges that will ever be added; begin <= end.
+  explicit CoveredBytes(std::vector<ByteRange> ranges);
+
+  // The range with this number begins or ceases to cover its bytes.
+  void Add(size_t range) { Change(range, 1); }
+  void Remove(size_t range) { Change(range, -1); }
+  [[nodiscard]] int64_t covered() const { return covered_.empty() ? 0 : covered_[1]; }
+
+ private:
+  void Change(size_t range, int32_t by);
+  void Recount(size_t node);
+  [[nodiscard]] int64_t Width(size_t node) const;
+
+  struct Leaves {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+  };
+  std::vector<Leaves> ranges_;
+  std::vector<int64_t> places_;  // ascending
+  size_t size_ = 0;              // leaves: a power of two
+  // Node 1 is the root, the children of n are 2n and 2n + 1, the leaves begin at size_.
+  std::vector<int32_t> counts_;
+  std::vector<int64_t> covered_;
+};
+
+}  // namespace stowplan::report

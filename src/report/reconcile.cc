@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/reconcile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "report/usage.h"
+#include "stowplan/report/derive.h"
+
+namespace stowplan::report {
+namespace {
+
+using Role = ReconcileRow::Role;
+
+constexpr int64_t kHostSpace = 5;
+
+struct Sum {
+  int64_t bytes = 0;
+  int64_t allocations = 0;
+};
+
+// The sum of all allocations fits in 64 bits, or there would be no Summary.
+template <class Predicate>
+Sum SumOf(const Report& report, Predicate predicate) {
+  Sum sum;
+  for (const Allocation& allocation : report.allocations.rows()) {
+    if (!predicate(allocation)) continue;
+    sum.bytes += allocation.size;
+    ++sum.allocations;
+  }
+  return sum;
+}
+
+std::string Count(int64_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+bool IsHost(const Allocation& allocation) { return allocation.color == kHostSpace; }
+
+// The numbers behind `Total bytes: ` in the usage report, by memory space; the older form has one,
+// `Total bytes used: `.
+std::map<int64_t, int64_t> SaidUsageTotals(const Usage& usage) {
+  std::map<int64_t, int64_t> totals;
+  int64_t color = -1;  // -1: all of them
+  std::string_view rest = usage.text;
+  const auto number = [](std::string_view text, int64_t& n) {
+    return std::from_chars(text.data(), text.data() + text.size(), n).ec == std::errc();
+  };
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    constexpr std::string_view kColor = "(color=";
+    constexpr std::string_view kTotal = "Total bytes: ";
+    constexpr std::string_view kOldTotal = "Total bytes used: ";
+    int64_t n = 0;
+    if (const size_t at = line.find(kColor);
+        line.starts_with("Memory Space: ") && at != std::string_view::npos) {
+      if (number(line.substr(at + kColor.size()), n)) color = n;
+    } else if (line.starts_with(kTotal) && number(line.substr(kTotal.size()), n)) {
+      totals[color] = n;
+    } else if (line.starts_with(kOldTotal) && number(line.substr(kOldTotal.size()), n)) {
+      totals[-1] = n;
+    }
+  }
+  return totals;
+}
+
+ReconcileGroup Totals(const Report& report, const Summary& summary) {
+  ReconcileGroup group{.title = "-buffer-assignment-values.txt (or behind the assignment)"};
+  group.rows.push_back({.figure = "Total bytes used",
+                        .said = report.said_total,
+                        .computed = summary.bytes,
+                        .how = "all " + Count(summary.allocations, "allocation")});
+  return group;
+}
+
+ReconcileGroup UsageFigures(const Report& report, const Summary& summary) {
+  ReconcileGroup group{.title = "-memory-usage-report.txt"};
+  std::map<int64_t, int64_t> said;
+  if (report.usage) said = SaidUsageTotals(*report.usage);
+  const auto said_of = [&](int64_t color) {
+    const auto row = said.find(color);
+    return row == said.end() ? std::nullopt : std::optional(row->second);
+  };
+  if (said_of(-1)) {
+    group.rows.push_back({.figure = "Total bytes used",
+                          .said = said_of(-1),
+                          .computed = summary.bytes,
+                          .how = "all " + Count(summary.allocations, "allocation")});
+  } else {
+    for (const SpaceTotal& space : summary.spaces) {
+      group.rows.push_back({.figure = "Total bytes, color=" + std::to_string(space.color),
+                            .said = said_of(space.color),
+                            .computed = space.bytes,
+                            .how = Count(space.allocations, "allocation") + " of this color"});
+    }
+  }
+  // Rows are what lies at one offset; over time other values lie there, so rows overlap.
+  UsageComputer usage(report, UsageOrder::kFixed);
+  size_t shown = 0;
+  constexpr size_t kMost = 3;
+  for (const AllocationId id : usage.SortedAllocations(std::nullopt)) {
+    const Allocation& allocation = report.allocations[id];
+    if (allocation.values.size() < 2 || shown == kMost) continue;
+    const int64_t rows = usage.Compute(allocation).total;
+    if (rows == allocation.size) continue;
+    group.rows.push_back({.figure = "100% of allocation " + std::to_string(allocation.number),
+                          .computed = rows,
+                          .how = "sum of its rows, which overlap in time"});
+    ++shown;
+  }
+  return group;
+}
+
+ReconcileGroup MemoryAnalysis(const Report& report, Backend backend) {
+  ReconcileGroup group{.title = "compiled.memory_analysis() of JAX"};
+  const auto add = [&](std::string figure, const Sum& sum, std::string how) {
+    group.rows.push_back(
+        {.figure = std::move(figure), .computed = sum.bytes, .how = std::move(how)});
+  };
+  const bool has_host = SumOf(report, IsHost).allocations != 0;
+  for (const bool is_host : {false, true}) {
+    if (is_host && !has_host) break;
+    const std::string prefix = is_host ? "host_" : "";
+    const std::string where = is_host ? " in S(5)" : has_host ? " but in S(5)" : "";
+    const Sum argument = SumOf(report, [&](const Allocation& allocation) {
+      return IsHost(allocation) == is_host && allocation.parameter;
+    });
+    const Sum output = SumOf(report, [&](const Allocation& allocation) {
+      return IsHost(allocation) == is_host && allocation.is_maybe_live_out;
+    });
+    const Sum alias = SumOf(report, [&](const Allocation& allocation) {
+      return IsHost(allocation) == is_host && allocation.parameter && allocation.is_maybe_live_out;
+    });
+    const Sum temp = SumOf(report, [&](const Allocation& allocation) {
+      return IsHost(allocation) == is_host && allocation.is_temp();
+    });
+    add(prefix + "argument_size_in_bytes", argument,
+        Count(argument.allocations, "parameter") + where);
+    add(prefix + "output_size_in_bytes", output,
+        std::to_string(output.allocations) + " maybe-live-out, aliased ones among them" + where);
+    add(prefix + "alias_size_in_bytes", alias,
+        std::to_string(alias.allocations) + " both parameter and maybe-live-out" + where);
+    add(prefix + "temp_size_in_bytes", temp,
+        std::to_string(temp.allocations) + " preallocated-temp" + where);
+  }
+  const Sum accounted = SumOf(report, [](const Allocation& allocation) {
+    return allocation.parameter || allocation.is_maybe_live_out || allocation.is_temp();
+  });
+  add("argument + output - alias + temp", accounted, "each of these once");
+  const Sum lasting = SumOf(report, [](const Allocation& allocation) {
+    return !allocation.is_thread_local && !allocation.is_temp();
+  });
+  if (backend == Backend::kCpu) {
+    add("peak_memory_in_bytes (CPU)", lasting, "all but thread-local and temporaries");
+  } else {
+    group.rows.push_back(
+        {.figure = "peak_memory_in_bytes", .how = "from heap traces, which only the .hlo.pb has"});
+  }
+  return group;
+}
+
+ReconcileGroup OomMessage(const Report& report, const Summary& summary) {
+  ReconcileGroup group{.title = "`BufferAssignment OOM Debugging`, in the log"};
+  const auto add = [&](std::string figure, int64_t bytes, std::string how) {
+    group.rows.push_back({.figure = std::move(figure), .computed = bytes, .how = std::move(how)});
+  };
+  add("parameter allocation",
+      SumOf(report, [](const Allocation& a) { return a.parameter.has_value(); }).bytes,
+      "parameters, aliased ones too");
+  add("constant allocation", SumOf(report, [](const Allocation& a) { return a.is_constant; }).bytes,
+      "constants");
+  add("maybe_live_out allocation",
+      SumOf(report, [](const Allocation& a) { return a.is_maybe_live_out; }).bytes,
+      "maybe-live-out, aliased ones again");
+  add("preallocated temp allocation",
+      SumOf(report, [](const Allocation& a) { return a.is_temp(); }).bytes, "preallocated-temp");
+  add("total allocation", summary.bytes, "each allocation once");
+  return group;
+}
+
+// The steps from XLA's list to the bytes that are live at the same moment.
+struct PeakSteps {
+  int64_t own_shapes = 0;  // plain sizes of the values' own shapes, instead of the instructions'
+  int64_t padding = 0;     // assigned sizes instead of plain ones
+  int64_t unplaced = 0;    // values in the list that have no memory of the program's own
+  int64_t shared = 0;      // bytes under several values, counted once
+  int64_t live = 0;
+};
+
+std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t listed) {
+  const PlainSizes plain = ComputePlainSizes(report);
+  PeakSteps steps;
+  int64_t own = 0;
+  int64_t placed = 0;
+  int64_t sizes = 0;
+  bool fits = true;
+  const auto add = [&](int64_t& sum, int64_t bytes) {
+    fits = fits && !__builtin_add_overflow(sum, bytes, &sum);
+  };
+  for (const ValueId id : report.live_ranges->values) {
+    const Value& value = report.values[id];
+    if (value.start > time || value.end < time) continue;
+    const std::optional<int64_t> bytes = plain.value[id.index];
+    if (!bytes) return std::nullopt;
+    add(own, *bytes);
+    if (value.allocation.is_none() || report.allocations[value.allocation].is_thread_local)
+      continue;
+    add(placed, *bytes);
+    add(sizes, value.size);
+  }
+  if (!fits) return std::nullopt;
+  for (const LiveValue& live : LiveValuesAt(report, time)) steps.live += live.bytes;
+  steps.own_shapes = own - listed;
+  steps.unplaced = placed - own;
+  steps.padding = sizes - placed;
+  steps.shared = steps.live - sizes;
+  return steps;
+}
+
+ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
+  ReconcileGroup group{.title = "-live-range.txt (or behind the assignment)"};
+  const PrintedPeak& printed = *summary.printed_peak;
+  const std::string at = std::to_string(printed.time);
+  group.rows.push_back({.figure = "Live ranges at " + at + " (peak)",
+                        .said = printed.bytes,
+                        .how = "sum of its " + Count(printed.values, "row")});
+  const std::optional<XlaPeak> computed =
+      ComputeXlaPeak(report, ComputePlainSizes(report), report.dialect.peak_line);
+  if (computed) {
+    int64_t sum = 0;
+    for (const PeakRow& row : computed->rows) sum = CheckedAdd(sum, row.bytes).value_or(INT64_MAX);
+    group.rows.back().computed = sum;
+  }
+  if (!summary.peak) return group;
+  const auto step = [&](std::string figure, int64_t bytes, std::string how) {
+    if (bytes == 0) return;
+    group.rows.push_back({.role = Role::kStep,
+                          .figure = std::move(figure),
+                          .computed = bytes,
+                          .how = std::move(how)});
+  };
+  const auto result = [&](std::string figure, int64_t bytes, std::string how) {
+    group.rows.push_back({.role = Role::kResult,
+                          .figure = std::move(figure),
+                          .computed = bytes,
+                          .how = std::move(how)});
+  };
+  const std::optional<PeakSteps> steps = StepsAt(report, printed.time, printed.bytes);
+  int64_t live = printed.bytes;
+  if (steps) {
+    step("elements of tuples", steps->own_shapes, "listed as tables of pointers");
+    step("values without memory", steps->unplaced, "thread-local, or not assigned");
+    step("padding", steps->padding, "sizes as assigned, not as plain arrays");
+    step("shared bytes", steps->shared, "under several values at once, counted once");
+    result("live at " + at, steps->live, "each occupied byte once, all memory spaces");
+    live = steps->live;
+  }
+  const Peak& peak = summary.peak->all;
+  step("another moment", peak.bytes - live,
+       "t=" + std::to_string(peak.time) + " instead of t=" + at);
+  result("true peak", peak.bytes, "over all moments, first at t=" + std::to_string(peak.time));
+  return group;
+}
+
+}  // namespace
+
+std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
+                                      Backend backend) {
+  std::vector<ReconcileGroup> groups;
+  groups.push_back(Totals(report, summary));
+  groups.push_back(UsageFigures(report, summary));
+  groups.push_back(MemoryAnalysis(report, backend));
+  if (summary.printed_peak) groups.push_back(PeakFigures(report, summary));
+  groups.push_back(OomMessage(report, summary));
+  return groups;
+}
+
+}  // namespace stowplan::report

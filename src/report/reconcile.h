@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every figure about memory that XLA and JAX print, and how it follows from the assignment.
+//
+// People meet the same program as "Total bytes used", as memory_analysis(), as a peak, as a usage
+// report and as an OOM message, each with another number. This puts them side by side.
+// docs/report.md says it in words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stowplan/report/report.h"
+#include "stowplan/report/summary.h"
+
+namespace stowplan::report {
+
+struct ReconcileRow {
+  enum class Role : uint8_t {
+    kFigure,  // a number that XLA or JAX prints
+    kStep,    // what must be added to the number above, to get ...
+    kResult,  // ... this one
+  };
+  Role role = Role::kFigure;
+  std::string figure = {};
+  std::optional<int64_t> said = {};      // in the report's files; absent when they do not have it
+  std::optional<int64_t> computed = {};  // absent when the files do not tell enough
+  std::string how = {};                  // the rule, in words
+
+  [[nodiscard]] bool differs() const { return said && computed && *said != *computed; }
+  friend bool operator==(const ReconcileRow&, const ReconcileRow&) = default;
+};
+
+struct ReconcileGroup {
+  std::string title = {};  // where the figures are printed
+  std::vector<ReconcileRow> rows = {};
+};
+
+[[nodiscard]] std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
+                                                    Backend backend);
+
+}  // namespace stowplan::report

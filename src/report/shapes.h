@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes that stand in a report as text. A report repeats few of them, so each text is parsed once.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+#include "stowplan/hlo/shape.h"
+
+namespace stowplan::report {
+
+class ShapeTexts {
+ public:
+  // Nothing when the text is no shape.
+  std::optional<hlo::ShapeId> Parse(std::string_view text);
+  // The result's shape in `%x = f32[2]{0} add(...)`.
+  std::optional<hlo::ShapeId> OfInstruction(std::string_view text);
+  // The part of a shape at an index.
+  [[nodiscard]] std::optional<hlo::ShapeId> Part(hlo::ShapeId shape,
+                                                 std::span<const int64_t> index) const;
+  [[nodiscard]] std::optional<int64_t> PlainBytes(hlo::ShapeId shape) const;
+  [[nodiscard]] const hlo::ShapeTable& table() const { return table_; }
+
+ private:
+  hlo::ShapeTable table_;
+  std::unordered_map<std::string_view, std::optional<hlo::ShapeId>> parsed_;
+};
+
+}  // namespace stowplan::report
