@@ -7,10 +7,13 @@ function(stowplan_set_up target)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 23 CXX_STANDARD_REQUIRED ON
                         CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                                           -Wsign-conversion)
+                                           -Wsign-conversion
+                                           # Designated initialisers leave out what has a default.
+                                           -Wno-missing-field-initializers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     # std::stable_sort of libstdc++ 12 calls what it declares deprecated; g++ reports our uses.
-    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations
+                                             -Wno-missing-designated-field-initializers)
   else()
     # g++ 12 warns of std::optional values that are read only when they are set.
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)

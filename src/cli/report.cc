@@ -21,7 +21,6 @@
 #include "report/from_proto.h"
 #include "report/minimalloc.h"
 #include "report/to_proto.h"
-#include "stowplan/hlo/dialect.h"
 #include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
 #include "stowplan/target/target.h"
@@ -77,7 +76,7 @@ std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptio
   }
   if (!options.dialect.empty()) {
     dialect = *report::FindReportDialect(options.dialect);
-    if (InstructionTextsDiffer(report, hlo::FindDialect(options.dialect)->operand_shapes)) {
+    if (InstructionTextsDiffer(report, options.dialect)) {
       Diagnostics warning = Fail("stowplan", "the texts of instructions stay as they are; " +
                                                  options.dialect + " writes operands otherwise")
                                 .error();
@@ -280,31 +279,31 @@ int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
   return WriteOut(text, options.is_strict && has_findings ? kFinding : kFine, options, console);
 }
 
+// The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
+std::string_view OwnName(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+  const size_t dot = name.find('.');
+  return name.starts_with("module_") && dot != std::string_view::npos ? name.substr(dot + 1) : name;
+}
+
 // Keeps the modules that --module means: those of this name, else those that have it in their
 // names.
 bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) {
   if (wanted.empty()) return true;
-  const auto own_name = [](const InputModule& module) {
-    const std::string_view name = module.name;
-    if (!name.starts_with("module_")) return name;
-    const size_t dot = name.find('.');
-    return dot == std::string_view::npos ? name : name.substr(dot + 1);
-  };
-  std::vector<std::string_view> names;
-  for (const InputModule& module : inputs.modules) names.push_back(own_name(module));
-  const std::string hint = DidYouMean(wanted, names);
   std::vector<InputModule> exact;
   std::vector<InputModule> similar;
   for (const InputModule& module : inputs.modules) {
-    const std::string_view name = own_name(module);
+    const std::string_view name = OwnName(module.name);
     if (name == wanted || module.name == wanted || name == "jit_" + wanted) {
       exact.push_back(module);
-    } else if (module.name.find(wanted) != std::string::npos) {
+    } else if (name.find(wanted) != std::string_view::npos || module.name.starts_with(wanted)) {
       similar.push_back(module);
     }
   }
   if (exact.empty() && similar.empty()) {
-    console.ShowError("there is no module `" + wanted + "`", hint);
+    std::vector<std::string_view> names;
+    for (const InputModule& module : inputs.modules) names.push_back(OwnName(module.name));
+    console.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
     return false;
   }
   inputs.modules = exact.empty() ? std::move(similar) : std::move(exact);

@@ -13,6 +13,10 @@ using report::FileKind;
 using report::Report;
 using report::ReportDialect;
 
+bool HasWord(std::string_view words, std::string_view word) {
+  return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
 bool HasPart(std::span<const FileKind> parts, FileKind part) {
   return std::ranges::find(parts, part) != parts.end();
 }
@@ -64,6 +68,15 @@ void CheckLiveRanges(const Report& report, const ReportDialect& dialect,
   }
 }
 
+void CheckUsage(const Report& report, const ReportDialect& dialect,
+                std::vector<std::string>& missing) {
+  if (dialect.usage == report::UsageReport::kNone) {
+    missing.emplace_back("a usage report, which it never had");
+  } else if (!report.has_assignment && (!report.usage || report.usage->kind != dialect.usage)) {
+    missing.emplace_back("the assignment, from which usage follows");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> MissingFacts(const Report& report, const ReportDialect& dialect,
@@ -78,13 +91,18 @@ std::vector<std::string> MissingFacts(const Report& report, const ReportDialect&
       HasPart(parts, FileKind::kLiveRanges)) {
     CheckLiveRanges(report, dialect, missing);
   }
-  if (HasPart(parts, FileKind::kUsage) && !report.has_assignment) {
-    missing.emplace_back("the assignment, from which usage follows");
-  }
+  if (HasPart(parts, FileKind::kUsage)) CheckUsage(report, dialect, missing);
   return missing;
 }
 
-bool InstructionTextsDiffer(const Report& report, bool operand_shapes) {
+bool InstructionTextsDiffer(const Report& report, std::string_view dialect) {
+  // libtpu 0.0.13 is the first release without shapes of operands; dialects come oldest first.
+  const auto row = [](std::string_view name) {
+    return std::ranges::find_if(report::ReportDialects(), [&](const auto& named) {
+      return named.name == name || HasWord(named.aliases, name);
+    });
+  };
+  const bool operand_shapes = row(dialect) < row("libtpu-0.0.13");
   for (const report::ValueId id : report.value_list) {
     const std::string_view text = report.values[id].instruction_text;
     // The first operand: `fusion(%x` or `fusion(f32[2]{0} %x`; parameters have numbers, constants

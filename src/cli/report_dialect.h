@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowplan/report/dialect.h"
@@ -20,7 +21,7 @@ std::vector<std::string> MissingFacts(const report::Report& report,
 
 // Whether the texts of instructions lack the shapes of operands that the dialect writes, or have
 // them too many.
-bool InstructionTextsDiffer(const report::Report& report, bool operand_shapes);
+bool InstructionTextsDiffer(const report::Report& report, std::string_view dialect);
 
 // The parts that the report has facts of, as files of this dialect; combined ones are the
 // assignment.

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/report_cut.h"
 #include "report/from_proto.h"
 #include "report/usage_proto.h"
 #include "stowplan/proto/parse.h"
@@ -28,6 +29,8 @@ constexpr size_t kHeadSize = 32;
 std::string Join(const std::string& folder, const std::string& name) {
   return folder.empty() || folder.ends_with('/') ? folder + name : folder + "/" + name;
 }
+
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string Head(const std::string& path) {
   std::string head(kHeadSize, '\0');
@@ -52,6 +55,14 @@ std::string HeadOf(InputFile& file) {
     file.source = *std::move(source);
   }
   return std::string(file.source->bytes().substr(0, kHeadSize));
+}
+
+// The last part of a folder's path.
+std::string FolderName(const fs::path& folder) {
+  std::error_code error;
+  fs::path path = fs::absolute(folder.empty() ? "." : folder, error).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return path.filename().string();
 }
 
 // Files below `folder`, by path.
@@ -98,6 +109,10 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
   for (report::DumpLeftover& leftover : directory.leftovers) {
     inputs.leftovers.push_back({Join(folder, leftover.path), std::move(leftover.reason)});
   }
+  for (report::DumpModule& module : directory.modules) {
+    // Files that have only a stage for a name: the folder says what they are about.
+    if (module.name == module.stage) module.name = FolderName(folder);
+  }
   AddModules(
       std::move(directory),
       [&](size_t row) { return InputFile{.path = Join(folder, files[row].path), .source = {}}; },
@@ -123,8 +138,6 @@ report::DumpFileName NameOf(const InputFile& file, const std::string& head) {
   return name;
 }
 
-std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // One module from files that were named one by one; nothing when two of them are of one kind.
 Result<std::optional<InputModule>> AsOneModule(std::vector<InputFile> files) {
   InputModule module;
@@ -147,6 +160,8 @@ Result<std::optional<InputModule>> AsOneModule(std::vector<InputFile> files) {
     }
     if (module.name.empty() || name.kind == DumpFileKind::kAssignment) {
       module.name = BaseName(name.module);
+      if (file.path == "-") module.name = "<stdin>";
+      if (module.name.empty()) module.name = FolderName(fs::path(file.path).parent_path());
       module.stage = name.stage;
     }
     std::optional<InputFile>& place = module.file(name.kind);
@@ -225,6 +240,16 @@ void AddNeighbours(InputModule& module) {
 
 namespace {
 
+// Reads reports, and does not take a file for complete that ends too early.
+Result<report::Report> ReadComplete(std::span<const std::shared_ptr<const Source>> sources) {
+  Result<report::Report> report = report::ReadReport(sources);
+  if (!report) return std::unexpected(ExplainCuts(std::move(report).error(), sources));
+  for (const std::shared_ptr<const Source>& source : sources) {
+    if (std::optional<Diagnostic> cut = FindCut(*report, *source)) return Fail(*std::move(cut));
+  }
+  return report;
+}
+
 class Loader {
  public:
   explicit Loader(InputModule module) : module_(std::move(module)) {}
@@ -283,7 +308,7 @@ class Loader {
         return Fail(module_.name, "has no memory report",
                     "expected a -buffer-assignment.txt, or a .hlo.pb with an assignment in it");
       }
-      Result<report::Report> report = report::ReadReport(sources);
+      Result<report::Report> report = ReadComplete(sources);
       if (report) {
         loaded_.report = *std::move(report);
         loaded_.sources = std::move(sources);

@@ -47,7 +47,7 @@ class Progress {
   size_t count_ = 0;
   bool is_shown_;
   bool has_line_ = false;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_;  // long ago: the first is shown at once
 };
 
 // The first mistake, on one line.

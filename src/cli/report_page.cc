@@ -52,6 +52,10 @@ class Page {
     return SpaceText(options_.backend, color);
   }
 
+  [[nodiscard]] std::string SpaceIfSeveral(int64_t color) const {
+    return summary_.spaces.size() > 1 ? Space(color) : "";
+  }
+
   // The instruction that runs at a moment; parameters and outputs are live before the first and
   // behind the last.
   [[nodiscard]] std::string At(int64_t time) const {
@@ -112,8 +116,7 @@ class Page {
     }
     table.Append(out_);
     if (summary_.printed_peak && summary_.printed_peak->bytes != summary_.peak->all.bytes) {
-      out_ +=
-          "  XLA lists sizes without padding, and tuples as tables: --reconcile shows the way.\n";
+      out_ += "  The two count differently; --reconcile leads from one to the other.\n";
     }
     if (summary_.peak->values_without_range != 0) {
       out_ += "  not counted: " + CountOf(summary_.peak->values_without_range, "value") +
@@ -138,7 +141,7 @@ class Page {
     for (size_t i = 0; i < shown; ++i) {
       const Allocation& heap = report_.allocations[heaps[i]];
       const report::Peak& load = summary_.peak->allocations[heaps[i].index];
-      table.Add({"allocation " + std::to_string(heap.number), Space(heap.color),
+      table.Add({"allocation " + std::to_string(heap.number), SpaceIfSeveral(heap.color),
                  HumanAndExactBytes(heap.size), HumanAndExactBytes(load.bytes),
                  Percent(heap.size - load.bytes, heap.size), "at t=" + std::to_string(load.time)});
     }
@@ -187,7 +190,7 @@ class Page {
     for (size_t i = 0; i < shown; ++i) {
       const Allocation& allocation = report_.allocations[ids[i]];
       table.Add({std::to_string(allocation.number), AllocationText(report_, allocation),
-                 Space(allocation.color), HumanAndExactBytes(allocation.size),
+                 SpaceIfSeveral(allocation.color), HumanAndExactBytes(allocation.size),
                  Percent(allocation.size, summary_.bytes),
                  CountOf(static_cast<int64_t>(allocation.values.size()), "value"),
                  LargestIn(allocation)});
@@ -204,7 +207,7 @@ class Page {
       if (largest == nullptr || value.size > largest->size) largest = &value;
     }
     if (largest == nullptr) return {};
-    return Shortened(ValueText(report_, *largest), 24);
+    return Shortened(ValueText(report_, *largest), 20);
   }
 
   // Where a value comes from, on a line of its own.
@@ -229,7 +232,7 @@ class Page {
     return {HumanAndExactBytes(bytes),
             std::move(share),
             Shortened(ValueText(report_, value), 28),
-            Shortened(Printable(value.shape), has_spaces ? 32 : 36),
+            Shortened(Printable(value.shape), has_spaces ? 30 : 35),
             has_spaces ? "S(" + std::to_string(color()) + ")" : "",
             value.has_range ? std::to_string(value.start) + "-" + std::to_string(value.end) : ""};
   }

@@ -173,7 +173,7 @@ std::string AllocationText(const report::Report& report, const report::Allocatio
   if (allocation.is_thread_local) add("thread-local");
   if (allocation.is_constant) add("constant");
   if (allocation.is_maybe_live_out) {
-    add(allocation.parameter ? "also an output" : allocation.output_shape ? "result" : "output");
+    add(allocation.parameter ? "aliased" : allocation.output_shape ? "result" : "output");
   }
   if (allocation.is_temp()) add("temporaries");
   return text;

@@ -55,7 +55,7 @@ std::string Bar(int64_t part, int64_t whole, size_t width);
 std::string SpaceText(report::Backend backend, int64_t color);
 // fusion.3 {0}
 std::string ValueText(const report::Report& report, const report::Value& value);
-// parameter 3 {1}, output, ...
+// parameter 3 {1}, aliased
 std::string AllocationText(const report::Report& report, const report::Allocation& allocation);
 
 // Sizes of the command line: 4096, 512K, 16GiB, 1.5G; units are powers of 1024.

@@ -6,7 +6,10 @@ namespace {
 
 // The async-start at the head of a chain of -update and -done; none when the chain is broken.
 InstrId ChainStart(const Module& m, InstrId id) {
-  while (m.instructions[id].opcode != Opcode::kAsyncStart) {
+  // Real chains have a handful of steps; a hostile one shall not cost quadratic time.
+  constexpr int kMaxSteps = 1000;
+  for (int step = 0; m.instructions[id].opcode != Opcode::kAsyncStart; ++step) {
+    if (step == kMaxSteps) return {};
     const std::span<const InstrId> operands = m.operands_of(id);
     if (operands.empty()) return {};
     const Opcode opcode = m.instructions[operands[0]].opcode;

@@ -19,22 +19,22 @@ namespace stowplan::report {
 
 struct BufferLocation {
   int64_t instruction_id = 0;
-  bool has_id = false;                // since 2022; the name stands there before
-  std::string_view instruction_name;  // empty when there is an id
-  Range index;                        // BufferAssignmentMessage::ints
+  bool has_id = false;                     // old files have the name instead
+  std::string_view instruction_name = {};  // empty when there is an id
+  Range index = {};                        // BufferAssignmentMessage::ints
 };
 
 struct LogicalBuffer {
   int64_t id = 0;
   int64_t size = 0;
   int64_t color = 0;
-  BufferLocation defined_at;
+  BufferLocation defined_at = {};
   const char* at = nullptr;  // where it begins, for errors
 };
 
 struct BufferAlias {
   int64_t buffer = 0;
-  BufferLocation location;
+  BufferLocation location = {};
   const char* at = nullptr;
 };
 
@@ -58,7 +58,7 @@ struct AllocationMessage {
   bool is_tuple = false;
   bool is_constant = false;
   bool is_parameter_aliased_with_output = false;
-  std::vector<AssignedBuffer> assigned;
+  std::vector<AssignedBuffer> assigned = {};
   const char* at = nullptr;
 };
 
@@ -68,19 +68,19 @@ enum class HeapEventKind : int32_t { kAlloc, kFree, kShareWith };
 struct HeapEvent {
   HeapEventKind kind = HeapEventKind::kAlloc;
   int64_t buffer = 0;
-  std::string_view computation;
-  std::string_view instruction;
+  std::string_view computation = {};
+  std::string_view instruction = {};
   int64_t shares_with = 0;  // of kShareWith
 };
 struct HeapTrace {
   int64_t allocation = 0;
   bool is_whole_module = false;
-  std::vector<HeapEvent> events;
+  std::vector<HeapEvent> events = {};
 };
 
 struct PeakBuffers {
   int64_t allocation = 0;
-  std::vector<int64_t> buffers;
+  std::vector<int64_t> buffers = {};
 };
 
 struct BufferAssignmentMessage {

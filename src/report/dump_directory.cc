@@ -82,11 +82,11 @@ size_t FindStage(std::string_view stem) {
   return begin;
 }
 
-// The module of a stem, whose stage begins at `stage`.
+// The module of a stem, whose stage begins at `stage`; empty when the name is only the stage.
 std::string ModuleOf(std::string_view stem, size_t stage) {
   std::string_view module = stem.substr(0, stage);
   while (module.ends_with('.') || module.ends_with('/')) module.remove_suffix(1);
-  return std::string(module.empty() ? stem : module);
+  return std::string(module);
 }
 
 std::string_view WithoutExtension(std::string_view path) {
@@ -160,7 +160,8 @@ void NameModules(std::vector<std::pair<Group, std::string>>& found, DumpDirector
   std::map<std::string, int> count;
   for (const auto& [group, stem] : found) ++count[group.module_name];
   for (auto& [group, stem] : found) {
-    group.module.name = count[group.module_name] == 1 ? group.module_name : stem;
+    const bool is_unique = count[group.module_name] == 1 && !group.module_name.empty();
+    group.module.name = is_unique ? group.module_name : stem;
     directory.modules.push_back(std::move(group.module));
   }
   std::ranges::sort(directory.modules, {}, &DumpModule::name);
@@ -215,7 +216,7 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
     found.emplace_back(std::move(group), stem);
   }
   for (const auto& [module, is_found] : is_module_found) {
-    if (!is_found) leave(module, "has no buffer assignment");
+    if (!is_found) leave(module.empty() ? "." : module, "has no buffer assignment");
   }
   NameModules(found, directory);
   std::ranges::sort(directory.leftovers, {}, &DumpLeftover::path);

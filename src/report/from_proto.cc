@@ -49,7 +49,7 @@ class ReportMaker {
     for (size_t i = 0; i < module_.proto_ids.size(); ++i) {
       by_id_.Add(module_.proto_ids[i], static_cast<uint32_t>(i));
     }
-    // Only files of before 2022 refer to instructions by name.
+    // Only old files refer to instructions by name.
     const bool has_names = std::ranges::any_of(
         message_.buffers, [](const LogicalBuffer& buffer) { return !buffer.defined_at.has_id; });
     for (size_t i = 0; has_names && i < module_.instructions.size(); ++i) {

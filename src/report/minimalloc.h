@@ -41,7 +41,7 @@ struct PackingRow {
   int64_t upper = 0;  // exclusive
   int64_t size = 0;
   int64_t offset = 0;  // where XLA put it
-  std::vector<PackingGap> gaps;
+  std::vector<PackingGap> gaps = {};
   friend bool operator==(const PackingRow&, const PackingRow&) = default;
 };
 

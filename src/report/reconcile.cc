@@ -142,7 +142,7 @@ ReconcileGroup MemoryAnalysis(const Report& report, Backend backend) {
     add(prefix + "argument_size_in_bytes", argument,
         Count(argument.allocations, "parameter") + where);
     add(prefix + "output_size_in_bytes", output,
-        std::to_string(output.allocations) + " maybe-live-out, aliased ones among them" + where);
+        std::to_string(output.allocations) + " maybe-live-out, aliased ones too" + where);
     add(prefix + "alias_size_in_bytes", alias,
         std::to_string(alias.allocations) + " both parameter and maybe-live-out" + where);
     add(prefix + "temp_size_in_bytes", temp,
@@ -159,7 +159,7 @@ ReconcileGroup MemoryAnalysis(const Report& report, Backend backend) {
     add("peak_memory_in_bytes (CPU)", lasting, "all but thread-local and temporaries");
   } else {
     group.rows.push_back(
-        {.figure = "peak_memory_in_bytes", .how = "from heap traces, which only the .hlo.pb has"});
+        {.figure = "peak_memory_in_bytes", .how = "from heap traces, only in the .hlo.pb"});
   }
   return group;
 }

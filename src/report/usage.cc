@@ -107,7 +107,6 @@ UsageGroups UsageComputer::Compute(const Allocation& allocation) {
   });
   UsageGroups result;
   std::vector<UsageGroup>& groups = result.groups;
-  std::unordered_map<int64_t, int64_t> last_number;  // by offset
   std::unordered_map<std::string_view, size_t> shape_rows;
   for (const ValueId id : values) {
     const Value& value = report_.values[id];
@@ -118,7 +117,7 @@ UsageGroups UsageComputer::Compute(const Allocation& allocation) {
     UsageGroup& group = groups.back();
     group.size = std::max(group.size, value.size);
     ++group.value_count;
-    last_number[value.offset] = value.number;
+    group.last_number = value.number;
     const std::string_view shape = WithoutLayout(value.shape);
     const auto [row, is_new] = shape_rows.try_emplace(shape, group.shapes.size());
     if (is_new) group.shapes.push_back({.count = 0, .shape = shape});
@@ -129,9 +128,9 @@ UsageGroups UsageComputer::Compute(const Allocation& allocation) {
       return std::pair(a.count, a.shape) < std::pair(b.count, b.shape);
     });
   }
-  std::ranges::stable_sort(groups, [&](const UsageGroup& a, const UsageGroup& b) {
+  std::ranges::stable_sort(groups, [](const UsageGroup& a, const UsageGroup& b) {
     if (a.size != b.size) return a.size > b.size;
-    return last_number[a.offset] < last_number[b.offset];
+    return a.last_number < b.last_number;
   });
   if (const auto kept = kept_.find(allocation.number); kept != kept_.end()) {
     OrderAsRead(report_.usage->tables[kept->second], groups);

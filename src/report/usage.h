@@ -22,7 +22,8 @@ struct UsageGroup {
   int64_t size = 0;        // of the largest value
   int64_t cumulative = 0;  // sizes of the groups up to this one
   int64_t value_count = 0;
-  std::vector<UsageShape> shapes;
+  int64_t last_number = 0;  // the largest of its values' numbers: XLA's order of groups of one size
+  std::vector<UsageShape> shapes = {};
 };
 struct UsageGroups {
   int64_t total = 0;               // sizes of all groups

@@ -39,9 +39,10 @@ class ErrorList {
  public:
   explicit ErrorList(const Source& source) : source_(source) {}
   void Add(const char* at, size_t length, std::string message, std::string hint = {}) {
-    if (is_full()) return;
-    list_.push_back(source_.At(static_cast<size_t>(at - source_.begin()), length,
-                               std::move(message), std::move(hint)));
+    const auto offset = static_cast<size_t>(at - source_.begin());
+    // The first word about a place is the most exact one.
+    if (is_full() || (!list_.empty() && list_.back().offset == offset)) return;
+    list_.push_back(source_.At(offset, length, std::move(message), std::move(hint)));
   }
   [[nodiscard]] bool is_full() const { return list_.size() >= kMaxErrors; }
   [[nodiscard]] bool empty() const { return list_.empty(); }

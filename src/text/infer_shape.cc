@@ -31,6 +31,7 @@ struct Inference {
     return i < operands.size() && hlo::IsArray(m.shapes[Operand(i)].type);
   }
   [[nodiscard]] std::vector<int64_t> Dims(size_t i) const {
+    if (i >= operands.size()) return {};
     const std::span<const int64_t> dims = m.shapes.dims(Operand(i));
     return {dims.begin(), dims.end()};
   }
@@ -361,6 +362,13 @@ ShapeId InferSpecial(const Inference& in, Opcode opcode) {
     case Opcode::kTriangularSolve:
       return in.Operand(1);
     case Opcode::kTuple: {
+      // Tuples of tuples double with each line: what could not be printed is not made.
+      constexpr int64_t kMaxLeaves = int64_t{1} << 20U;
+      int64_t leaves = 0;
+      for (size_t i = 0; i < in.operands.size(); ++i) {
+        leaves += std::min(in.m.shapes.leaf_count(in.Operand(i)), kMaxLeaves + 1);
+      }
+      if (leaves > kMaxLeaves) return {};
       std::vector<ShapeId> shapes;
       for (size_t i = 0; i < in.operands.size(); ++i) shapes.push_back(in.Operand(i));
       return in.m.shapes.AddTuple(shapes);

@@ -105,9 +105,11 @@ bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
   Cursor& c = reader.cursor;
   c.Skip();
   const char* begin = c.p;
+  const hlo::ShapeTable& shapes = reader.module().shapes;
+  const bool may_be_scalar = shape.is_none() || shapes.dims(shape).empty();
   // A scalar word right up to the parenthesis needs no more thought.
   while (IsClass(*c.p, kNameChar)) ++c.p;
-  if (c.p != begin && *c.p == ')') {
+  if (may_be_scalar && c.p != begin && *c.p == ')') {
     text = reader.builder.ToText({begin, static_cast<size_t>(c.p - begin)});
     return true;
   }
@@ -116,7 +118,6 @@ bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
     text = Canonical(reader, begin, "{...}");
     return true;
   }
-  const hlo::ShapeTable& shapes = reader.module().shapes;
   if (shape.is_none() || !hlo::IsArray(shapes[shape].type)) {
     return ParseTupleLiteral(reader, text);
   }

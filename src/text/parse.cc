@@ -18,8 +18,8 @@ using hlo::Opcode;
 using hlo::ShapeId;
 
 void Reader::WarnOnce(const char* at, size_t length, const std::string& what) {
-  if (std::ranges::find(warned, what) != warned.end()) return;
-  warned.push_back(what);
+  constexpr size_t kMaxWarnings = 200;
+  if (warned.size() >= kMaxWarnings || !warned.insert(what).second) return;
   const Source& source = *builder.module().source;
   Diagnostic warning = source.At(static_cast<size_t>(at - source.begin()), length, what);
   warning.severity = Severity::kWarning;
@@ -208,14 +208,15 @@ bool ModuleParser::ParseLooseInstructions() {
   entry_ = r_.builder.BeginComputation(r_.builder.AddText("entry"));
   instructions_.BeginComputation();
   InstrId root;
+  InstrId last;
   for (c.Skip(); !c.at_end(); c.Skip()) {
     bool is_root = false;
     InstrId id;
     if (!instructions_.Parse(is_root, id)) return false;
-    if (is_root || root.is_none()) root = id;
-    if (!is_root) root = id;
+    last = id;
+    if (is_root) root = id;
   }
-  r_.builder.EndComputation(root);
+  r_.builder.EndComputation(root.is_none() ? last : root);
   return AddPending();
 }
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "stowplan/hlo/module_builder.h"
@@ -71,7 +71,7 @@ struct Reader {
   }
   // One warning for each distinct `what`.
   void WarnOnce(const char* at, size_t length, const std::string& what);
-  std::vector<std::string> warned;
+  std::unordered_set<std::string> warned;
 
   // Scratch space of the attribute parser.
   std::vector<int64_t> ints;

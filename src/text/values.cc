@@ -88,6 +88,9 @@ bool ParseBalanced(Cursor& c, std::string_view& text) {
         return c.Fail("a string in this value does not end");
       }
     } else if (ch == '{' || ch == '[' || ch == '(') {
+      // What is nested is read again, level by level: without a limit, in quadratic time.
+      constexpr size_t kMaxNesting = 1000;
+      if (closers.size() == kMaxNesting) return c.Fail("brackets are nested too deep");
       closers += ch == '{' ? '}' : ch == '[' ? ']' : ')';
     } else if (ch == '}' || ch == ']' || ch == ')') {
       if (closers.empty()) break;

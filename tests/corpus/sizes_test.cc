@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of shapes against what XLA assigned: every line ` value: <12 add @0> (size=64,offset=0): f32[16]{0}` of every
-// buffer-assignment report in the corpus.
-#include <gtest/gtest.h>
-
+// Sizes of shapes against what XLA assigned: every line ` value: <12 add @0> (size=64,offset=0):
+// f32[16]{0}` of every buffer-assignment report in the corpus.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -12,8 +10,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <gtest/gtest.h>
+
+#include "corpus/corpus_files.h"
 #include "stowplan/base/source.h"
 #include "stowplan/target/size.h"
 #include "text/shape_parser.h"
@@ -38,17 +38,18 @@ std::optional<ValueLine> ParseValueLine(std::string_view line) {
   return value;
 }
 
-// The corpus names its folders by back end and generation: cpu/..., tpu/... (v5e), dialects/tpu_new_v6e/...,
-// dialects/tpu_sm_v22x2/... (v2, topology 2x2).
-std::string TargetOf(const std::filesystem::path& file) {
+// The corpus names its folders by back end and generation: cpu/..., tpu/... (v5e),
+// dialects/tpu_new_v6e/..., dialects/tpu_sm_v22x2/... (v2, topology 2x2).
+std::string TargetOf(const std::string& file) {
   std::string folder;
-  for (const std::filesystem::path& part : file) {
+  for (const std::filesystem::path& part : std::filesystem::relative(file, STOWPLAN_CORPUS_DIR)) {
     for (const char* family : {"cpu", "gpu", "tpu", "dyn_cpu", "dyn_tpu"}) {
       const std::string name = part.string();
       if (name.starts_with(family)) folder = name;
     }
   }
-  if (folder.find("tpu") == std::string::npos) return folder.find("gpu") == std::string::npos ? "cpu" : "gpu";
+  if (folder.find("tpu") == std::string::npos)
+    return file.find("gpu") == std::string::npos ? "cpu" : "gpu";
   for (const Target& target : Targets()) {
     if (!target.name.starts_with("tpu-")) continue;
     const std::string generation = "_" + std::string(target.name.substr(4));
@@ -73,7 +74,8 @@ void CheckReport(const Source& source, const Target& target, Count& count) {
     if (!value) continue;
     ++count.values;
     const auto shape = text::ParseShapeText(value->shape, shapes);
-    const ByteCount bytes = shape ? ByteSize(shapes, *shape, target) : std::unexpected(SizeError::kMalformed);
+    const ByteCount bytes =
+        shape ? ByteSize(shapes, *shape, target) : std::unexpected(SizeError::kMalformed);
     if (bytes == value->size) continue;
     if (++count.differing <= 10) {
       ADD_FAILURE() << source.name() << " (" << target.name << "): " << line << "\n  got "
@@ -83,16 +85,9 @@ void CheckReport(const Source& source, const Target& target, Count& count) {
 }
 
 TEST(CorpusSizes, EveryValueHasTheSizeThatXlaGaveIt) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(STOWPLAN_CORPUS_DIR)) {
-    if (entry.path().filename().string().find("-buffer-assignment.txt") != std::string::npos) {
-      files.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(files);
   std::map<std::string, Count> counts;
-  for (const std::filesystem::path& file : files) {
-    const auto source = ReadSource(file.string());
+  for (const std::string& file : CorpusFiles("-buffer-assignment.txt")) {
+    const auto source = ReadSource(file);
     ASSERT_TRUE(source.has_value()) << file;
     const std::string target = TargetOf(file);
     ++counts[target].files;
@@ -100,8 +95,8 @@ TEST(CorpusSizes, EveryValueHasTheSizeThatXlaGaveIt) {
   }
   int64_t total = 0;
   for (const auto& [target, count] : counts) {
-    std::cout << target << ": " << count.files << " reports, " << count.values << " values, " << count.differing
-              << " differ\n";
+    std::cout << target << ": " << count.files << " reports, " << count.values << " values, "
+              << count.differing << " differ\n";
     EXPECT_EQ(count.differing, 0) << target;
     total += count.values;
   }

@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
 
   const std::string printed = stowplan::hlo::ToString(*module);
   const auto again = stowplan::ParseText(Source::FromBytes("printed", printed));
-  if (!again) stowplan::fuzz::Fail("the printed text is not accepted", printed, Render(again.error()));
+  if (!again)
+    stowplan::fuzz::Fail("the printed text is not accepted", printed, Render(again.error()));
   const std::string twice = stowplan::hlo::ToString(*again);
   if (twice != printed) stowplan::fuzz::Fail("printing twice differs", printed, twice);
   return 0;

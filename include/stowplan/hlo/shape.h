@@ -88,6 +88,8 @@ class ShapeTable {
   static constexpr int kMaxDepth = 2000;
   // How deep tuples nest below this shape: 0 for arrays.
   [[nodiscard]] int depth(ShapeId id) const { return depths_[id.index]; }
+  // How many arrays and other leaves a shape has, written out; at most 2^62.
+  [[nodiscard]] int64_t leaf_count(ShapeId id) const { return leaf_counts_[id.index]; }
 
  private:
   ShapeId Intern(const Shape& shape, std::span<const int64_t> dims, std::span<const bool> dynamic,
@@ -98,6 +100,7 @@ class ShapeTable {
   Table<LayoutId, Layout> layouts_;
   std::unordered_multimap<uint64_t, LayoutId> layout_rows_;  // by hash
   std::vector<int> depths_;
+  std::vector<int64_t> leaf_counts_;
   std::vector<int64_t> dims_;
   std::vector<uint8_t> dynamic_;  // beside dims_
   std::vector<ShapeId> elements_;

@@ -47,7 +47,7 @@ struct DumpFile {
 struct DumpFileName {
   DumpFileKind kind = DumpFileKind::kForeign;
   std::string stem;
-  std::string module;  // "module_0003.jit_step"; the folder when the name has no module
+  std::string module;  // "module_0003.jit_step"; without one in the name, its folder, which may be ""
   std::string stage;   // "cpu_after_optimizations"; empty for reports under other names
 };
 

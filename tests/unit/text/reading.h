@@ -55,7 +55,7 @@ inline std::string ReprintRoot(std::string_view text) {
 
 // The same for an instruction that is the root of the entry computation here.
 inline std::string ReprintInstruction(std::string_view instruction) {
-  std::string text = R"(
+  std::string text = R"(HloModule test
 %sum (p: f32[], q: f32[]) -> f32[] {
   %p = f32[] parameter(0)
   %q = f32[] parameter(1)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes and layouts in text.
-#include <gtest/gtest.h>
+#include "stowplan/hlo/shape.h"
 
 #include <string>
 
-#include "stowplan/hlo/shape.h"
+#include <gtest/gtest.h>
+
 #include "text/shape_parser.h"
 #include "unit/text/reading.h"
 
@@ -25,13 +26,13 @@ std::string ReprintShape(std::string_view text) {
 }
 
 TEST(TextShape, KnowsEveryElementType) {
-  for (const char* type :
-       {"pred",          "s8",         "s16",        "s32",      "s64",        "u8",
-        "u16",           "u32",        "u64",        "f16",      "f32",        "f64",
-        "bf16",          "c64",        "c128",       "s1",       "u1",         "s2",
-        "u2",            "s4",         "u4",         "f8e5m2",   "f8e4m3",     "f8e4m3fn",
-        "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4",   "f8e8m0fnu",  "f4e2m1fn",
-        "f6e3m2fn",      "f6e2m3fn"}) {
+  for (const char* type : {"pred",       "s8",         "s16",    "s32",       "s64",
+                           "u8",         "u16",        "u32",    "u64",       "f16",
+                           "f32",        "f64",        "bf16",   "c64",       "c128",
+                           "s1",         "u1",         "s2",     "u2",        "s4",
+                           "u4",         "f8e5m2",     "f8e4m3", "f8e4m3fn",  "f8e4m3b11fnuz",
+                           "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4", "f8e8m0fnu", "f4e2m1fn",
+                           "f6e3m2fn",   "f6e2m3fn"}) {
     const std::string shape = std::string(type) + "[2,3]{1,0}";
     EXPECT_EQ(ReprintShape(shape), shape);
   }

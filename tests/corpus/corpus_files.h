@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of the unpacked corpus.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stowplan {
+
+// All whose names end so, in the order of their names.
+inline std::vector<std::string> CorpusFiles(std::string_view ending) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(STOWPLAN_CORPUS_DIR)) {
+    if (entry.is_regular_file() && entry.path().filename().string().ends_with(ending)) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// The archive that a file comes from: "cpu", "dialects", ...
+inline std::string ArchiveOf(const std::string& file) {
+  return std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin()->string();
+}
+
+// Texts of modules. Reports are texts, too, and have longer names.
+inline std::vector<std::string> CorpusTexts() {
+  std::vector<std::string> files = CorpusFiles("after_optimizations.txt");
+  const std::vector<std::string> before =
+      CorpusFiles("after_optimizations_before_buffer_assignment.txt");
+  files.insert(files.end(), before.begin(), before.end());
+  std::ranges::sort(files);
+  return files;
+}
+
+inline std::vector<std::string> CorpusProtos() { return CorpusFiles(".hlo.pb"); }
+
+}  // namespace stowplan

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report files of the corpus, read.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "corpus/corpus_files.h"
+#include "stowplan/base/source.h"
+#include "stowplan/report/read.h"
+
+namespace stowplan::report {
+
+inline constexpr std::string_view kAssignmentEnding = "-buffer-assignment.txt";
+
+// The file of the same module with another ending; `file` ends in `from`.
+inline std::string Sibling(const std::string& file, std::string_view from, std::string_view to) {
+  return file.substr(0, file.size() - from.size()) + std::string(to);
+}
+
+// A report from the files that exist among the given ones.
+inline Result<Report> ReadFiles(const std::vector<std::string>& files) {
+  std::vector<std::shared_ptr<const Source>> sources;
+  for (const std::string& file : files) {
+    if (!std::filesystem::exists(file)) continue;
+    STOWPLAN_TRY(sources.emplace_back(), ReadSource(file));
+  }
+  return ReadReport(sources);
+}
+
+// All text files of the module whose assignment this is.
+inline Result<Report> ReadAllOf(const std::string& assignment) {
+  return ReadFiles({assignment,
+                    Sibling(assignment, kAssignmentEnding, "-buffer-assignment-values.txt"),
+                    Sibling(assignment, kAssignmentEnding, "-live-range.txt"),
+                    Sibling(assignment, kAssignmentEnding, "-memory-usage-report.txt")});
+}
+
+}  // namespace stowplan::report

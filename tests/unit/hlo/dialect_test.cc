@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/hlo/dialect.h"
+
+#include <set>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace stowplan::hlo {
+namespace {
+
+TEST(Dialect, NamesAreDistinct) {
+  std::set<std::string_view> names;
+  for (const NamedDialect& named : Dialects()) {
+    EXPECT_TRUE(names.insert(named.name).second) << named.name;
+    EXPECT_EQ(FindDialect(named.name), named.dialect) << named.name;
+  }
+}
+
+TEST(Dialect, EveryReleaseOfTheCorpusIsKnown) {
+  for (const char* name :
+       {"tf-2.2",        "tf-2.4",          "tf-2.6",         "tf-2.8",        "tf-2.11",
+        "jaxlib-0.4.13", "jaxlib-0.4.25",   "jaxlib-0.4.30",  "jaxlib-0.4.35", "jaxlib-0.5.0",
+        "jaxlib-0.6.0",  "jaxlib-0.7.2",    "jaxlib-0.8.2",   "jaxlib-0.9.0",  "jaxlib-0.10.0",
+        "jaxlib-0.10.2", "jaxlib-0.11.2",   "libtpu-0.0.2",   "libtpu-0.0.8",  "libtpu-0.0.13",
+        "libtpu-0.0.51", "libtpu-0.0.32.1", "libtpu-0.0.23.1"}) {
+    EXPECT_TRUE(FindDialect(name)) << name;
+  }
+}
+
+TEST(Dialect, OthersAreNot) {
+  for (const char* name : {"", " ", "jaxlib", "jaxlib-0.10", "jaxlib-0.10.2 ", "JAXLIB-0.10.2"}) {
+    EXPECT_FALSE(FindDialect(name)) << name;
+  }
+}
+
+TEST(Dialect, TheDefaultIsTheNewestLongForm) { EXPECT_EQ(FindDialect("jaxlib-0.10.2"), Dialect{}); }
+
+}  // namespace
+}  // namespace stowplan::hlo
