@@ -75,26 +75,13 @@ class PartCounter {
   std::vector<Part> parts_;
 };
 
-// Whether a file of this kind may end without a newline: in 2024 XLA forgot it behind each value,
-// and a sentence about ranges that are not available never had one.
+// Whether a file may end without a newline: a sentence about ranges that are not available has
+// none, and neither has a value list of 2024, when XLA forgot it behind each value. (In the files
+// of that time live ranges follow.)
 bool MayLackNewline(const report::Report& report, const Source& source) {
-  const report::FileKind kind = report::KindOf(source);
   if (report.live_ranges && report.live_ranges->is_unavailable) return true;
-  const bool ends_in_values =
-      kind == report::FileKind::kValueList ||
-      (kind == report::FileKind::kAssignment && report.has_value_list && !report.live_ranges);
-  if (!ends_in_values || report.dialect.from_instruction != report::FromInstruction::kGlued) {
-    return false;
-  }
-  // All values are there, and only the first of them stands at the beginning of a line.
-  size_t placed = 0;
-  for (const report::Allocation& allocation : report.allocations.rows()) {
-    placed += allocation.values.size();
-  }
-  if (report.value_list.size() < placed) return false;
-  const std::string_view text = source.bytes();
-  const size_t first = text.find("\n<");
-  return first == std::string_view::npos || text.find("\n<", first + 1) == std::string_view::npos;
+  return report::KindOf(source) == report::FileKind::kValueList &&
+         report.dialect.from_instruction == report::FromInstruction::kGlued;
 }
 
 }  // namespace

@@ -7,12 +7,16 @@ namespace stowplan::hlo {
 namespace {
 
 // Each era differs from the next newer one in a few points; the newest stands last.
-constexpr Dialect Compact() {
+constexpr Dialect Frames() {
   Dialect d;
+  d.async_sugar = false;  // dumps have the long form
+  return d;
+}
+constexpr Dialect Compact() {
+  Dialect d = Frames();
   d.compact_tuples = true;
   return d;
 }
-constexpr Dialect Frames() { return {}; }
 constexpr Dialect EndColumns() {
   Dialect d = Frames();
   d.stack_frames = false;

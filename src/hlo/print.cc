@@ -342,9 +342,20 @@ bool PrintComputation(const Module& m, CompId id, const Dialect& dialect,
   out += ' ';
   if (dialect.long_form) AppendProgramShape(m, id, dialect, out);
   out += "{\n";
+  // A get-tuple-element that a control edge names must have its line.
+  std::vector<InstrId> named;
+  for (uint32_t i = 0; dialect.compact_tuples && i < computation.count; ++i) {
+    const InstrId instr(computation.first.index + size_t{i});
+    if (const Attribute* edges = m.FindAttribute(instr, AttributeKey::kControlPredecessors)) {
+      const std::span<const InstrId> rows = Module::Rows(m.instruction_pool, edges->rows());
+      named.insert(named.end(), rows.begin(), rows.end());
+    }
+  }
+  std::ranges::sort(named);
   const auto print = [&](InstrId instr) {
     const bool is_root = instr == computation.root;
-    const bool is_hidden = m.instructions[instr].opcode == Opcode::kGetTupleElement && !is_root;
+    const bool is_hidden = m.instructions[instr].opcode == Opcode::kGetTupleElement && !is_root &&
+                           !std::ranges::binary_search(named, instr);
     if (dialect.compact_tuples && is_hidden) return true;
     out += is_root ? "  ROOT " : "  ";
     AppendInstructionWith(m, instr, dialect, frames, out);
