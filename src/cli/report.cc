@@ -302,6 +302,7 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) 
   }
   if (exact.empty() && similar.empty()) {
     std::vector<std::string_view> names;
+    names.reserve(inputs.modules.size());
     for (const InputModule& module : inputs.modules) names.push_back(OwnName(module.name));
     console.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
     return false;

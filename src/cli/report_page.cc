@@ -181,6 +181,7 @@ class Page {
 
   void Allocations() {
     std::vector<AllocationId> ids;
+    ids.reserve(report_.allocations.size());
     for (size_t i = 0; i < report_.allocations.size(); ++i) ids.emplace_back(i);
     SortBySize(ids);
     Heading("Allocations, largest first");
@@ -310,7 +311,7 @@ class Page {
 
   const report::Report& report_;
   const report::Summary& summary_;
-  const report::Origins origins_;
+  report::Origins origins_;
   const PageOptions& options_;
   std::string out_;
 };

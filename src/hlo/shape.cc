@@ -128,7 +128,8 @@ ShapeId ShapeTable::Intern(const Shape& shape, std::span<const int64_t> dims,
   depths_.push_back(depth);
   constexpr int64_t kMost = int64_t{1} << 62U;
   int64_t leaves = elements.empty() ? 1 : 0;
-  for (const ShapeId element : elements) leaves = std::min(kMost, leaves + std::min(kMost, leaf_count(element)));
+  for (const ShapeId element : elements)
+    leaves = std::min(kMost, leaves + std::min(kMost, leaf_count(element)));
   leaf_counts_.push_back(leaves);
   hashes_.push_back(hash);
   slots_[slot] = id.index + 1;

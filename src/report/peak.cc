@@ -11,7 +11,7 @@
 
 namespace stowplan::report {
 
-CoveredBytes::CoveredBytes(std::vector<ByteRange> ranges) {
+CoveredBytes::CoveredBytes(std::span<const ByteRange> ranges) {
   places_.reserve(ranges.size() * 2);
   for (const ByteRange& range : ranges) {
     places_.push_back(range.begin);
@@ -123,7 +123,7 @@ class Sweep {
       own.push_back({.begin = value.offset, .end = value.offset + value.size});
     }
     covered_.reserve(ranges.size());
-    for (std::vector<ByteRange>& own : ranges) covered_.emplace_back(std::move(own));
+    for (const std::vector<ByteRange>& own : ranges) covered_.emplace_back(own);
     for (const Allocation& allocation : report.allocations.rows()) {
       space_of_.push_back(&spaces_[allocation.color]);
     }
@@ -225,7 +225,7 @@ std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
       const Value& value = report.values[id];
       ranges.push_back({.begin = value.offset, .end = value.offset + value.size});
     }
-    CoveredBytes covered(std::move(ranges));
+    CoveredBytes covered(ranges);
     for (size_t i = 0; i < own.size(); ++i) {
       const int64_t before = covered.covered();
       covered.Add(i);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace stowplan::report {
@@ -21,7 +22,7 @@ struct ByteRange {
 class CoveredBytes {
  public:
   // All ranges that will ever be added; begin <= end.
-  explicit CoveredBytes(std::vector<ByteRange> ranges);
+  explicit CoveredBytes(std::span<const ByteRange> ranges);
 
   // The range with this number begins or ceases to cover its bytes.
   void Add(size_t range) { Change(range, 1); }

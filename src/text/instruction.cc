@@ -86,7 +86,8 @@ bool InstructionParser::Parse(bool& is_root, InstrId& id) {
 
 void InstructionParser::Recover(const char* begin) {
   Cursor& c = r_.cursor;
-  // The parser may have found out at the beginning of a later line, which then is the next thing to read.
+  // The parser may have found out at the beginning of a later line, which then is the next thing to
+  // read.
   const char* blanks = c.p;
   while (blanks > begin && IsClass(blanks[-1], kBlankChar) && blanks[-1] != '\n') --blanks;
   if (blanks > begin && blanks[-1] == '\n') return;

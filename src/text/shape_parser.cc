@@ -71,7 +71,10 @@ const char* QuickEnd(const char* p, const char* end) {
   }
   ++p;
   if (*p == '{') return SkipGroup(p, end);
-  return *p == ' ' && p[1] == '{' ? nullptr : p;
+  // A layout may stand apart.
+  const char* next = p;
+  while (IsClass(*next, kBlankChar)) ++next;
+  return *next == '{' || *next == '/' ? nullptr : p;
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ bool ShapeParser::LooksLikeShape(const Cursor& cursor) {
   if (*q == '[') return true;
   if (word == "b" && *q == '(') return true;
   // f32 [2]
-  if (*q != ' ' || !hlo::FindElementType(word)) return false;
+  if (!hlo::FindElementType(word)) return false;
   Cursor next{q, cursor.end, cursor.errors};
   next.Skip();
   return next.peek() == '[';

@@ -79,7 +79,7 @@ class Builder {
 };
 
 TEST(CoveredBytes, CountsEachByteOnce) {
-  CoveredBytes bytes({{0, 10}, {5, 15}, {5, 15}, {20, 20}, {12, 13}});
+  CoveredBytes bytes(std::vector<ByteRange>{{0, 10}, {5, 15}, {5, 15}, {20, 20}, {12, 13}});
   EXPECT_EQ(bytes.covered(), 0);
   bytes.Add(0);
   EXPECT_EQ(bytes.covered(), 10);
@@ -100,7 +100,7 @@ TEST(CoveredBytes, CountsEachByteOnce) {
 TEST(CoveredBytes, OfNothing) {
   CoveredBytes none({});
   EXPECT_EQ(none.covered(), 0);
-  CoveredBytes empty({{7, 7}, {7, 7}});
+  CoveredBytes empty(std::vector<ByteRange>{{7, 7}, {7, 7}});
   empty.Add(0);
   empty.Remove(0);
   EXPECT_EQ(empty.covered(), 0);
