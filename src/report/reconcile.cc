@@ -257,7 +257,7 @@ ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
     step("values without memory", steps->unplaced, "thread-local, or not assigned");
     step("padding", steps->padding, "sizes as assigned, not as plain arrays");
     step("shared bytes", steps->shared, "under several values at once, counted once");
-    result("live at " + at, steps->live, "each occupied byte once");
+    result("live at " + at, steps->live, "each byte once");
     live = steps->live;
   }
   const Peak& peak = summary.peak->all;
