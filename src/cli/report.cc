@@ -19,6 +19,7 @@
 #include "cli/suggest.h"
 #include "report/csv.h"
 #include "report/from_proto.h"
+#include "report/json.h"
 #include "report/minimalloc.h"
 #include "report/to_proto.h"
 #include "stowplan/report/summary.h"
@@ -132,6 +133,10 @@ std::optional<std::string> MinimallocText(const LoadedModule& loaded, const Repo
     return Refuse(console, "packing needs an assignment and live ranges",
                   "give the -live-range.txt too, or the directory and --module");
   }
+  if (const Result<report::TruePeak> peak = report::ComputeTruePeak(report); !peak) {
+    console.Show(peak.error());
+    return std::nullopt;
+  }
   const report::AllocationId id = ChooseAllocation(report, options.allocation);
   if (id.is_none()) {
     return Refuse(console, options.allocation.empty()
@@ -180,6 +185,9 @@ PageOptions PageOptionsFor(const LoadedModule& loaded, const ReportOptions& opti
 
 std::optional<std::string> TextOrJson(const LoadedModule& loaded, const ReportOptions& options,
                                       Console& console) {
+  if (!loaded.report.has_assignment && options.format == ReportFormat::kJson) {
+    return report::WriteJson(loaded.report);
+  }
   if (!loaded.report.has_assignment) {
     return Refuse(console, "there is no buffer assignment among the files",
                   "--format=xla, json and csv do without; a page needs -buffer-assignment.txt");

@@ -267,6 +267,15 @@ ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
   return group;
 }
 
+ReconcileRow TreeFigure(const Report& report) {
+  int64_t sum = 0;
+  for (const TreeNode& node : report.live_ranges->tree) {
+    sum = CheckedAdd(sum, node.current).value_or(INT64_MAX);
+  }
+  return {
+      .figure = "Stack trace breakdown", .computed = sum, .how = "the same list, by call stack"};
+}
+
 }  // namespace
 
 std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
@@ -275,7 +284,10 @@ std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summa
   groups.push_back(Totals(report, summary));
   groups.push_back(UsageFigures(report, summary));
   groups.push_back(MemoryAnalysis(report, backend));
-  if (summary.printed_peak) groups.push_back(PeakFigures(report, summary));
+  if (summary.printed_peak) {
+    groups.push_back(PeakFigures(report, summary));
+    if (report.live_ranges->has_tree) groups.back().rows.push_back(TreeFigure(report));
+  }
   groups.push_back(OomMessage(report, summary));
   return groups;
 }

@@ -267,6 +267,11 @@ class OtherFormats(ReportCase):
         self.assertEqual([(s["color"], s["name"]) for s in summary["spaces"]], [(0, "HBM"), (1, "VMEM"), (2, "sync flags")])
         self.assertEqual(summary["loads"][12], {"bytes": 90177536, "time": 7})
 
+    def test_json_of_a_part(self):
+        report = json.loads(self.page("--format=json", self.write("l.txt", LIVE_RANGES)))
+        self.assertEqual(report["live_ranges"]["end"], 4)
+        self.assertNotIn("summary", report)
+
     def test_csv(self):
         rows = list(csv.DictReader(io.StringIO(self.page("--format=csv", str(SEEDS[3])))))
         self.assertEqual(sum(int(row["size"]) for row in rows), 299944008)
