@@ -82,6 +82,21 @@ struct Cursor {
     while (p < end && *p != '\n' && *p != '\r') ++p;
     return true;
   }
+  // Blanks and one comment, which is shown with its marks; false when no comment follows.
+  bool TakeComment(std::string_view& comment) {
+    while (IsClass(*p, kBlankChar)) ++p;
+    const char* begin = p;
+    if (*p != '/' || !SkipComment()) return false;
+    comment = {begin, static_cast<size_t>(p - begin)};
+    return true;
+  }
+  // Skip that tells whether one of the comments was XLA's count of elements, /*index=5*/.
+  bool SkipSeesIndex() {
+    bool is_seen = false;
+    for (std::string_view comment; TakeComment(comment);)
+      is_seen = is_seen || comment.starts_with("/*index=");
+    return is_seen;
+  }
 
   // Skips blanks and `c`; false (and still) when something else stands here.
   bool Take(char c) {

@@ -65,7 +65,10 @@ bool ParseEntryLayout(Reader& reader, Header& header) {
   while (!c.Take(')')) {
     if (!layout.parameters.empty()) {
       if (!c.Expect(',', "between shapes")) return false;
-      reader.module().dialect.spaced_entry_layout = IsClass(c.peek(), kBlankChar);
+      const char* behind = c.p;
+      c.Skip();
+      // One comma without a blank is enough: more blanks than XLA writes may stand anywhere.
+      if (c.p == behind) reader.module().dialect.spaced_entry_layout = false;
     }
     if (layout.parameters.emplace_back(reader.shapes.Parse(c)).is_none()) return false;
   }

@@ -194,7 +194,7 @@ bool InstructionParser::ParseOperands(Opcode opcode, ShapeId shape, int depth) {
     ++count;
     if (c.Take(')')) break;
     if (!c.Expect(',', "or ')' between operands")) return false;
-    if (*c.p == ' ' && c.p[1] == '/') has_comment = true;
+    if (c.SkipSeesIndex()) has_comment = true;
   }
   if (count > 5) (has_comment ? r_.saw_list_comment : r_.saw_long_list) = true;
   has_operand_part_ = false;

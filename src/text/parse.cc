@@ -116,7 +116,8 @@ bool ModuleParser::ParseInstructions(Computation& computation) {
   return true;
 }
 
-// What may stand behind the closing brace: an execution thread, and the name again as a comment.
+// What may stand behind the closing brace: an execution thread, and the name again as a comment. A
+// comment that says anything else is only a comment.
 void ModuleParser::ParseClosing(CompId id) {
   Cursor& c = r_.cursor;
   const char* brace = c.p;
@@ -130,7 +131,12 @@ void ModuleParser::ParseClosing(CompId id) {
     }
     brace = c.p;
   }
-  if (brace[0] == ' ' && brace[1] == '/' && brace[2] == '/') saw_closing_name_ = true;
+  Cursor look{brace, c.end, c.errors};
+  for (std::string_view comment; !saw_closing_name_ && look.TakeComment(comment);) {
+    if (!comment.starts_with("// ")) continue;
+    comment = comment.substr(3, comment.find_last_not_of(" \t") - 2);
+    saw_closing_name_ = comment == r_.module().name(id);
+  }
 }
 
 bool ModuleParser::ParseComputation() {

@@ -181,9 +181,7 @@ ShapeId ShapeParser::ParseNew(Cursor& cursor) {
       if (id.is_none() || open.empty()) return id;
       elements.push_back(id);
       if (cursor.Take(',')) {
-        const char* after = cursor.p;
-        cursor.Skip();
-        if (cursor.p != after && cursor.p[-1] == '/') open.back().has_comment = true;
+        if (cursor.SkipSeesIndex()) open.back().has_comment = true;
         break;
       }
       if (!cursor.Expect(')', "or ',' in a tuple shape")) return {};

@@ -57,6 +57,50 @@ TEST(TextDialect, EachMarkIsSeen) {
   EXPECT_EQ(DialectOf("HloModule m\nENTRY %e {\n  %t = (f32[], f32[]) parameter(0)\n"
                       "  ROOT %b = f32[] negate(%t#0)\n}\n"),
             with([](auto& d) { d.compact_tuples = true; }));
+  EXPECT_EQ(DialectOf("HloModule m\nENTRY %e {\n ROOT %a = f32[] constant(1)\n} // e\n"),
+            with([](auto& d) { d.closing_names = true; }));
+  EXPECT_EQ(DialectOf("HloModule m\nENTRY %e {\n ROOT %a = f32[] constant(1)\n},"
+                      " execution_thread=\"t\" // e\n"),
+            with([](auto& d) { d.closing_names = true; }));
+}
+
+TEST(TextDialect, MarksAreSeenBetweenOtherComments) {
+  EXPECT_TRUE(DialectOf("HloModule m\nENTRY %e {\n ROOT %a = f32[] constant(1)\n}"
+                        "/* the end */\n // e \t\r\n// more\n")
+                  .closing_names);
+  EXPECT_TRUE(DialectOfInstruction("%b = (s1[], s1[], s1[], s1[], s1[], // five\n /*index=5*/s1[])"
+                                   " custom-call(), custom_call_target=\"f\"")
+                  .index_comments);
+  EXPECT_TRUE(DialectOfInstruction("%b = f32[] custom-call(%a, %a, %a, %a, %a,/**/\t/*index=5*/ %a"
+                                   "), custom_call_target=\"f\"")
+                  .index_comments);
+}
+
+TEST(TextDialect, OtherCommentsAreNoMarks) {
+  EXPECT_EQ(DialectOf("HloModule m\nENTRY %e {\n ROOT %a = f32[] constant(1)\n} // %c = d\n"),
+            hlo::Dialect{});
+  EXPECT_EQ(DialectOf("HloModule m\nENTRY %e {\n ROOT %a = f32[] constant(1)\n} //\n// \n//e\n"),
+            hlo::Dialect{});
+  EXPECT_FALSE(DialectOfInstruction("%b = (s1[], s1[], s1[], s1[], s1[], /* five */ s1[]) "
+                                    "custom-call(), custom_call_target=\"f\"")
+                   .index_comments);
+  EXPECT_FALSE(DialectOfInstruction("%b = f32[] custom-call(%a, %a, %a, %a, %a, /* five */ %a), "
+                                    "custom_call_target=\"f\"")
+                   .index_comments);
+}
+
+// A comma without a blank shows the old way; more blanks than either way has show nothing.
+TEST(TextDialect, BlanksOfTheEntryLayout) {
+  const auto is_spaced = [](const std::string& shapes) {
+    return DialectOf("HloModule m, entry_computation_layout={(" + shapes +
+                     ")->f32[]}\nENTRY %e {\n %a = f32[] parameter(0)\n %c = f32[] parameter(1)\n"
+                     " ROOT %b = f32[] parameter(2)\n}\n")
+        .spaced_entry_layout;
+  };
+  EXPECT_TRUE(is_spaced("f32[], f32[], f32[]"));
+  EXPECT_TRUE(is_spaced("f32[],\n f32[],/* two */ f32[]"));
+  EXPECT_FALSE(is_spaced("f32[],f32[],f32[]"));
+  EXPECT_FALSE(is_spaced("f32[],f32[], f32[]"));
 }
 
 }  // namespace
