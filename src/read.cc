@@ -14,7 +14,7 @@ Result<hlo::Module> ParseModule(std::shared_ptr<const Source> source) {
                 "expected HLO text, or a serialized HloProto");
   }
   if (LooksLikeProto(*source)) return ParseProto(std::move(source));
-  return ParseText(std::move(source));
+  return ParseText(source);
 }
 
 Result<hlo::Module> ReadModule(const std::string& path) {

@@ -60,7 +60,13 @@ struct Inference {
     }
     return m.shapes.AddArray(type, dims, {}, layout);
   }
-  // `first` operands' shapes, as a tuple when there are several.
+  [[nodiscard]] std::vector<ShapeId> OperandShapes() const {
+    std::vector<ShapeId> shapes;
+    shapes.reserve(operands.size());
+    for (const InstrId id : operands) shapes.push_back(m.instructions[id].shape);
+    return shapes;
+  }
+  // The one shape, or a tuple of several.
   [[nodiscard]] ShapeId OneOrTuple(std::span<const ShapeId> shapes) const {
     return shapes.size() == 1 ? shapes[0] : m.shapes.AddTuple(shapes);
   }
@@ -267,9 +273,17 @@ ShapeId InferElement(const Inference& in) {
 }
 
 ShapeId InferAllOperands(const Inference& in) {
-  std::vector<ShapeId> shapes;
-  for (size_t i = 0; i < in.operands.size(); ++i) shapes.push_back(in.Operand(i));
-  return shapes.empty() ? ShapeId() : in.OneOrTuple(shapes);
+  return in.operands.empty() ? ShapeId() : in.OneOrTuple(in.OperandShapes());
+}
+
+// Tuples of tuples double with each line: what could not be printed is not made.
+ShapeId InferTuple(const Inference& in) {
+  constexpr int64_t kMaxLeaves = int64_t{1} << 20U;
+  int64_t leaves = 0;
+  for (size_t i = 0; i < in.operands.size(); ++i) {
+    leaves += std::min(in.m.shapes.leaf_count(in.Operand(i)), kMaxLeaves + 1);
+  }
+  return leaves > kMaxLeaves ? ShapeId() : in.m.shapes.AddTuple(in.OperandShapes());
 }
 
 // Opcodes whose result looks like their first operand.
@@ -358,21 +372,10 @@ ShapeId InferSpecial(const Inference& in, Opcode opcode) {
                            : ShapeId();
     case Opcode::kSelect:
     case Opcode::kClamp:
-      return in.Operand(1);
     case Opcode::kTriangularSolve:
       return in.Operand(1);
-    case Opcode::kTuple: {
-      // Tuples of tuples double with each line: what could not be printed is not made.
-      constexpr int64_t kMaxLeaves = int64_t{1} << 20U;
-      int64_t leaves = 0;
-      for (size_t i = 0; i < in.operands.size(); ++i) {
-        leaves += std::min(in.m.shapes.leaf_count(in.Operand(i)), kMaxLeaves + 1);
-      }
-      if (leaves > kMaxLeaves) return {};
-      std::vector<ShapeId> shapes;
-      for (size_t i = 0; i < in.operands.size(); ++i) shapes.push_back(in.Operand(i));
-      return in.m.shapes.AddTuple(shapes);
-    }
+    case Opcode::kTuple:
+      return InferTuple(in);
     case Opcode::kGetTupleElement:
       return InferElement(in);
     case Opcode::kAfterAll:
