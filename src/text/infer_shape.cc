@@ -247,17 +247,9 @@ ShapeId InferConvolution(const Inference& in) {
   return in.Array(in.m.shapes[in.Operand(0)].type, dims);
 }
 
-// The root of the first computation called.
-ShapeId InferCalled(const Inference& in, AttributeKey key) {
-  const Attribute* attribute = in.Find(key);
-  if (attribute == nullptr) return {};
-  CompId id;
-  if (hlo::KindOf(key) == hlo::ValueKind::kComputation) {
-    id = CompId(static_cast<size_t>(attribute->number()));
-  } else if (attribute->rows().count != 0) {
-    id = in.m.computation_pool[attribute->rows().begin];
-  }
-  // A body that stands in place of the name is not read yet.
+// The root of the computation that is called; none when that is not read yet.
+ShapeId InferCalled(const Inference& in, Opcode opcode) {
+  const CompId id = ResultComputation(in.m, opcode, in.attributes);
   if (id.is_none() || id.index >= in.m.computations.size() || in.m.computations[id].root.is_none())
     return {};
   return in.m.instructions[in.m.computations[id].root].shape;
@@ -381,13 +373,9 @@ ShapeId InferSpecial(const Inference& in, Opcode opcode) {
     case Opcode::kAfterAll:
       return in.m.shapes.AddOther(ElementType::kToken);
     case Opcode::kCall:
-      return InferCalled(in, AttributeKey::kToApply);
     case Opcode::kFusion:
-      return InferCalled(in, AttributeKey::kCalls);
-    case Opcode::kConditional: {
-      const ShapeId branch = InferCalled(in, AttributeKey::kTrueComputation);
-      return branch.is_none() ? InferCalled(in, AttributeKey::kBranchComputations) : branch;
-    }
+    case Opcode::kConditional:
+      return InferCalled(in, opcode);
     case Opcode::kDot:
       return InferDot(in);
     case Opcode::kReduce:
@@ -424,6 +412,23 @@ ShapeId InferSpecial(const Inference& in, Opcode opcode) {
 }
 
 }  // namespace
+
+CompId ResultComputation(const Module& module, Opcode opcode,
+                         std::span<const Attribute> attributes) {
+  for (const Attribute& attribute : attributes) {
+    const AttributeKey key = attribute.key;
+    if (opcode == Opcode::kConditional && key == AttributeKey::kBranchComputations) {
+      if (attribute.rows().count == 0) return {};
+      return module.computation_pool[attribute.rows().begin];
+    }
+    if ((opcode == Opcode::kCall && key == AttributeKey::kToApply) ||
+        (opcode == Opcode::kFusion && key == AttributeKey::kCalls) ||
+        (opcode == Opcode::kConditional && key == AttributeKey::kTrueComputation)) {
+      return CompId(static_cast<size_t>(attribute.number()));
+    }
+  }
+  return {};
+}
 
 ShapeId InferShape(Module& module, Opcode opcode, std::span<const InstrId> operands,
                    std::span<const Attribute> attributes) {

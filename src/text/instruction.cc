@@ -124,6 +124,7 @@ InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
   const std::span<const InstrId> operands = std::span<const InstrId>(operands_).subspan(first);
   if (head.shape.is_none())
     head.shape = InferShape(r_.module(), head.opcode, operands, attributes_.list);
+  if (head.shape.is_none()) head.shape = ShapeOfPending(head.opcode);
   if (head.shape.is_none()) {
     c.FailAt(opcode_name.data(), opcode_name.size(),
              "the shape of this instruction is missing and cannot be inferred");
@@ -147,6 +148,40 @@ InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
                 "opcode '" + std::string(opcode_name) + "' is not known");
   }
   return id;
+}
+
+// The shape of an instruction that calls a body written in place of a name. The body is read later;
+// its ROOT says the shape now.
+ShapeId InstructionParser::ShapeOfPending(Opcode opcode) {
+  const CompId id = ResultComputation(r_.module(), opcode, attributes_.list);
+  const size_t read = r_.module().computations.size();
+  if (id.is_none() || id.index < read || id.index - read >= r_.pending.size()) return {};
+  const char* body = r_.pending[id.index - read].body;
+  if (body == nullptr) return {};
+  ErrorList errors(*r_.module().source);  // they are told when the body is read
+  Cursor look{body + 1, r_.cursor.end, &errors};
+  for (int64_t depth = 1; depth > 0; look.Skip()) {
+    if (look.at_end()) return {};
+    std::string_view word;
+    const char c = look.peek();
+    if (IsClass(c, kNameChar)) {
+      word = look.NameHere();
+      if (word.empty()) ++look.p;  // ->
+    } else if (c == '%') {
+      look.Name();
+    } else if (c == '"') {
+      for (++look.p; !look.at_end() && *look.p != '"';) look.p += *look.p == '\\' ? 2 : 1;
+      if (!look.at_end()) ++look.p;
+    } else {
+      if (c == '{' || c == '(' || c == '[') ++depth;
+      if (c == '}' || c == ')' || c == ']') --depth;
+      ++look.p;
+    }
+    if (depth != 1 || word != "ROOT" || look.Name().empty() || !look.Take('=')) continue;
+    look.Skip();
+    return ShapeParser::LooksLikeShape(look) ? r_.shapes.Parse(look) : ShapeId();
+  }
+  return {};
 }
 
 // The attributes of the instruction whose operands were just read, its operand part first.

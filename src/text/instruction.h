@@ -38,6 +38,7 @@ class InstructionParser {
   bool ParseOperand(int depth);
   bool ParseOperandName(hlo::ShapeId shape);
   bool ParseElementSteps(hlo::InstrId& id);
+  hlo::ShapeId ShapeOfPending(hlo::Opcode opcode);
   bool ParseConstant(hlo::ShapeId shape);
   hlo::InstrId MakeParameter(std::string_view name, hlo::ShapeId shape);
   hlo::InstrId MakeElement(hlo::InstrId tuple, int64_t index);

@@ -87,6 +87,8 @@ bool ParseBalanced(Cursor& c, std::string_view& text) {
         c.p = begin;
         return c.Fail("a string in this value does not end");
       }
+    } else if (ch == '/' && c.SkipComment()) {
+      continue;
     } else if (ch == '{' || ch == '[' || ch == '(') {
       // What is nested is read again, level by level: without a limit, in quadratic time.
       constexpr size_t kMaxNesting = 1000;

@@ -14,8 +14,8 @@ bool ParseString(Reader& reader, hlo::Text& text);
 bool ParseBool(Cursor& cursor, bool& value);
 // {1,2,3}
 bool ParseIntList(Cursor& cursor, std::vector<int64_t>& numbers);
-// The characters up to the `,` or closing bracket that ends the value at the cursor; strings and
-// brackets inside are passed over. Trailing blanks are not part of it.
+// The characters up to the `,` or closing bracket that ends the value at the cursor; strings,
+// comments and brackets inside are passed over. Trailing blanks and comments are not part of it.
 bool ParseBalanced(Cursor& cursor, std::string_view& text);
 // A canonical text: as it stands in the source when it is written canonically there, else a copy.
 hlo::Text Canonical(Reader& reader, const char* begin, const std::string& canonical);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes that people leave out when they write HLO by hand.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "unit/text/reading.h"
@@ -79,6 +80,31 @@ TEST(TextInferShape, WithoutLayoutsNoneAreMadeUp) {
   EXPECT_EQ(ReprintRoot("ENTRY e {\n  a = f32[2,3] parameter(0)\n"
                         "  ROOT t = transpose(a), dimensions={1,0}\n}\n"),
             "t = f32[3,2] transpose(a), dimensions={1,0}");
+}
+
+// Bodies in place of names are read later than the instructions that call them.
+TEST(TextInferShape, FollowsFromTheRootOfABodyInPlace) {
+  const auto root = [](const std::string& instructions) {
+    return ReprintRoot("ENTRY e {\n  a = f32[2] parameter(0)\n  i = s32[] parameter(1)\n" +
+                       instructions + "\n}\n");
+  };
+  EXPECT_EQ(root("  ROOT x = call(a), to_apply={ ROOT r = f32[2] parameter(0) }"),
+            "x = f32[2] call(a), to_apply=computation.1");
+  EXPECT_EQ(
+      root("  ROOT x = fusion(a), kind=kLoop, calls={\n    p = f32[2] parameter(0) // }\n"
+           "    c = pred[2] compare(p, p), direction=EQ, metadata={op_name=\"} ROOT q = u8[]\"}\n"
+           "    n = f32[2] call(p), to_apply={ ROOT ROOT = f32[2] parameter(0) }\n"
+           "    ROOT %r.1 = (f32[2], pred[2]) tuple(n, c)\n  }"),
+      "x = (f32[2], pred[2]) fusion(a), kind=kLoop, calls=computation.1");
+  EXPECT_EQ(root("  y = conditional(i, a, a), branch_computations={\n"
+                 "    { p = f32[2] parameter(0) ROOT q = pred[2] is-finite(p) },\n"
+                 "    { p = f32[2] parameter(0) ROOT q = pred[2] is-finite(p) } }\n"
+                 "  ROOT x = not(y)"),
+            "x = pred[2] not(y)");
+  for (const char* body : {"{ p = f32[2] parameter(0) }", "{ ROOT r = add(a, a) }"}) {
+    EXPECT_THAT(root("  ROOT x = call(a), to_apply=" + std::string(body)),
+                testing::HasSubstr("is missing and cannot be inferred"));
+  }
 }
 
 TEST(TextInferShape, MissingShapesThatDoNotFollowAreErrors) {
