@@ -11,217 +11,16 @@
 #include "cli/console.h"
 #include "cli/number.h"
 #include "cli/report_dialect.h"
+#include "cli/report_formats.h"
 #include "cli/report_input.h"
-#include "cli/report_json.h"
 #include "cli/report_list.h"
-#include "cli/report_page.h"
 #include "cli/report_text.h"
 #include "cli/suggest.h"
 #include "report/csv.h"
-#include "report/from_proto.h"
-#include "report/json.h"
-#include "report/minimalloc.h"
-#include "report/to_proto.h"
-#include "stowplan/report/summary.h"
-#include "stowplan/report/write.h"
 #include "stowplan/target/target.h"
 
 namespace stowplan::cli {
 namespace {
-
-using report::FileKind;
-
-enum class ReportFormat { kText, kXla, kJson, kCsv, kMinimalloc, kProto };
-
-struct ReportOptions {
-  std::vector<std::string> inputs;
-  std::string module;
-  ReportFormat format = ReportFormat::kText;
-  std::string dialect;  // empty: the report's own
-  std::string target;   // empty: guessed
-  std::string part;     // empty: all that there are
-  std::string table;
-  std::string allocation;  // empty: the largest of the temporaries
-  std::string output;
-  std::optional<size_t> limit;
-  int64_t min_size = 0;
-  ReportSort sort = ReportSort::kDefault;
-  bool is_strict = false;
-  bool is_reconcile = false;
-};
-
-// A command's answer: a text, or a message and nothing.
-std::optional<std::string> Refuse(Console& console, const std::string& message,
-                                  const std::string& hint = {}) {
-  console.ShowError(message, hint);
-  return std::nullopt;
-}
-
-std::optional<FileKind> PartNamed(std::string_view name) {
-  if (name == "assignment") return FileKind::kAssignment;
-  if (name == "values") return FileKind::kValueList;
-  if (name == "live-range") return FileKind::kLiveRanges;
-  if (name == "usage") return FileKind::kUsage;
-  return std::nullopt;
-}
-
-std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptions& options,
-                                   Console& console) {
-  const report::Report& report = loaded.report;
-  report::ReportDialect dialect = report.dialect;
-  std::vector<FileKind> parts;
-  if (const std::optional<FileKind> part = PartNamed(options.part)) {
-    parts.push_back(*part);
-  } else if (options.dialect.empty() && !loaded.sources.empty()) {
-    for (const auto& source : loaded.sources) parts.push_back(report::KindOf(*source));
-  }
-  if (!options.dialect.empty()) {
-    dialect = *report::FindReportDialect(options.dialect);
-    if (InstructionTextsDiffer(report, options.dialect)) {
-      Diagnostics warning = Fail("stowplan", "the texts of instructions stay as they are; " +
-                                                 options.dialect + " writes operands otherwise")
-                                .error();
-      warning[0].severity = Severity::kWarning;
-      console.Show(warning);
-    }
-  }
-  if (parts.empty()) parts = PartsOf(report, dialect);
-  const std::vector<std::string> missing = MissingFacts(report, dialect, parts);
-  if (!missing.empty()) {
-    std::string list;
-    for (const std::string& fact : missing) list += (list.empty() ? "" : ", ") + fact;
-    return Refuse(console, "the input does not tell what this dialect writes: " + list,
-                  "--part=NAME writes only one of the files");
-  }
-  std::string out;
-  for (const FileKind part : parts) out += WritePart(report, dialect, part);
-  return out;
-}
-
-std::optional<std::string> CsvText(const report::Report& report, const ReportOptions& options,
-                                   Console& console) {
-  const report::CsvTable table = *report::FindCsvTable(options.table);
-  if (report::HasCsvTable(report, table)) return report::WriteCsv(report, table);
-  std::string others;
-  for (const report::NamedCsvTable& named : report::CsvTables()) {
-    if (!report::HasCsvTable(report, named.table)) continue;
-    others += (others.empty() ? "it has: " : ", ") + std::string(named.name);
-  }
-  return Refuse(console, "the input has nothing for the table `" + options.table + "`", others);
-}
-
-// The allocation that --allocation names; by default the largest heap.
-report::AllocationId ChooseAllocation(const report::Report& report, const std::string& number) {
-  report::AllocationId best;
-  for (size_t i = 0; i < report.allocations.size(); ++i) {
-    const report::AllocationId id(i);
-    const report::Allocation& allocation = report.allocations[id];
-    if (!number.empty()) {
-      if (std::to_string(allocation.number) == number) return id;
-    } else if (allocation.is_temp() &&
-               (best.is_none() || allocation.size > report.allocations[best].size)) {
-      best = id;
-    }
-  }
-  return best;
-}
-
-std::optional<std::string> MinimallocText(const LoadedModule& loaded, const ReportOptions& options,
-                                          Console& console) {
-  const report::Report& report = loaded.report;
-  if (!report::HasPeak(report)) {
-    return Refuse(console, "packing needs an assignment and live ranges",
-                  "give the -live-range.txt too, or the directory and --module");
-  }
-  if (const Result<report::TruePeak> peak = report::ComputeTruePeak(report); !peak) {
-    console.Show(peak.error());
-    return std::nullopt;
-  }
-  const report::AllocationId id = ChooseAllocation(report, options.allocation);
-  if (id.is_none()) {
-    return Refuse(console, options.allocation.empty()
-                               ? "there is no allocation of temporaries"
-                               : "there is no allocation " + options.allocation);
-  }
-  // Only the proto tells which values XLA keeps in one buffer.
-  std::vector<report::SharedBuffer> shared;
-  if (loaded.program && loaded.program->buffer_assignment.size != 0) {
-    Result<std::vector<report::SharedBuffer>> found =
-        report::SharedBuffersFromModule(*loaded.program);
-    if (found) shared = *std::move(found);
-  }
-  const report::PackingInstance instance = report::BuildPackingInstance(report, id, shared);
-  if (instance.values_left_out != 0) {
-    console.Note("stowplan: left out " + CountOf(instance.values_left_out, "value") +
-                 " without a live range\n");
-  }
-  return report::WriteMinimalloc(instance, report::PackingOffsets::kWrite);
-}
-
-std::optional<std::string> ProtoBytes(const LoadedModule& loaded, Console& console) {
-  if (!loaded.program) {
-    return Refuse(console, "a BufferAssignmentProto names instructions by the ids of a module",
-                  "give the module's .hlo.pb too");
-  }
-  Result<std::string> bytes = report::WriteBufferAssignmentProto(loaded.report, *loaded.program);
-  if (bytes) return *std::move(bytes);
-  console.Show(bytes.error());
-  return std::nullopt;
-}
-
-PageOptions PageOptionsFor(const LoadedModule& loaded, const ReportOptions& options) {
-  PageOptions page{.title = loaded.name};
-  page.limit = options.limit.value_or(10);
-  page.min_size = options.min_size;
-  page.sort = options.sort;
-  if (!options.target.empty()) {
-    page.backend = report::BackendOfTarget(options.target);
-    page.backend_reason = options.target.starts_with("tpu-") ? options.target.substr(4) : "";
-  } else {
-    page.backend = report::GuessBackend(loaded.report);
-  }
-  return page;
-}
-
-std::optional<std::string> TextOrJson(const LoadedModule& loaded, const ReportOptions& options,
-                                      Console& console) {
-  if (!loaded.report.has_assignment && options.format == ReportFormat::kJson) {
-    return report::WriteJson(loaded.report);
-  }
-  if (!loaded.report.has_assignment) {
-    return Refuse(console, "there is no buffer assignment among the files",
-                  "--format=xla, json and csv do without; a page needs -buffer-assignment.txt");
-  }
-  const Result<report::Summary> summary = report::Summarize(loaded.report);
-  if (!summary) {
-    console.Show(summary.error());
-    return std::nullopt;
-  }
-  const PageOptions page = PageOptionsFor(loaded, options);
-  if (options.format == ReportFormat::kJson) {
-    return ReportJson(loaded.report, *summary, page.backend);
-  }
-  if (options.is_reconcile) return ReconcilePage(loaded.report, *summary, page);
-  return ReportPage(loaded.report, *summary, loaded.program ? &*loaded.program : nullptr, page);
-}
-
-std::optional<std::string> TextFor(const LoadedModule& loaded, const ReportOptions& options,
-                                   Console& console) {
-  switch (options.format) {
-    case ReportFormat::kXla:
-      return XlaText(loaded, options, console);
-    case ReportFormat::kCsv:
-      return CsvText(loaded.report, options, console);
-    case ReportFormat::kMinimalloc:
-      return MinimallocText(loaded, options, console);
-    case ReportFormat::kProto:
-      return ProtoBytes(loaded, console);
-    case ReportFormat::kJson:
-    case ReportFormat::kText:
-      break;
-  }
-  return TextOrJson(loaded, options, console);
-}
 
 int WriteOut(const std::string& text, int code, const ReportOptions& options, Console& console) {
   const std::unique_ptr<Output> output = console.Open(options.output);
@@ -238,11 +37,7 @@ int ReportOne(InputModule module, const ReportOptions& options, Console& console
     return kBadUse;
   }
   console.Show(loaded->problems);
-  Diagnostics findings;
-  for (const std::shared_ptr<const Source>& source : loaded->sources) {
-    std::ranges::copy(report::CompareFigures(loaded->report, *source),
-                      std::back_inserter(findings));
-  }
+  const Diagnostics findings = FindingsOf(*loaded);
   console.Show(findings);
   const std::optional<std::string> text = TextFor(*loaded, options, console);
   if (!text) return kBadUse;

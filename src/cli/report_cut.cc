@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/checked_math.h"
+#include "base/human_bytes.h"
 #include "cli/report_text.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/write.h"
 
 namespace stowplan::cli {
 namespace {
@@ -84,6 +87,79 @@ bool MayLackNewline(const report::Report& report, const Source& source) {
          report.dialect.from_instruction == report::FromInstruction::kGlued;
 }
 
+int64_t CountUnlisted(const report::Report& report) {
+  return std::ranges::count_if(report.values.rows(), [](const report::Value& value) {
+    return !value.allocation.is_none() && !value.is_listed;
+  });
+}
+
+int64_t CountUnplaced(const report::Report& report) {
+  return std::ranges::count_if(report.values.rows(), [](const report::Value& value) {
+    return value.is_listed && value.allocation.is_none();
+  });
+}
+
+// The rules below hold in every dump that we have: allocations without values are temporaries that
+// a TPU keeps for itself; the value list has exactly the values of the assignment; and live ranges
+// follow it in every combined file that has texts of instructions.
+
+// Why an assignment that ends its file is not all of it.
+std::string MissingBehindAssignment(const report::Report& report, std::string_view text) {
+  if (report.allocations.empty()) return "there is no allocation";
+  const report::Allocation& last = report.allocations.rows().back();
+  if (last.values.empty() && !last.is_temp()) {
+    return "allocation " + std::to_string(last.number) + " has no values";
+  }
+  // Files with addresses are older than the separate ones.
+  if (text.ends_with("\n\n") || report.dialect.address) return "the value list is missing";
+  const int64_t unplaced = report.has_value_list ? CountUnplaced(report) : 0;
+  if (unplaced == 0) return {};
+  return CountOf(unplaced, "value") + " of the value list have no place";
+}
+
+// The same of a value list.
+std::string MissingBehindValues(const report::Report& report, bool is_combined) {
+  const int64_t unlisted = report.has_assignment ? CountUnlisted(report) : 0;
+  if (unlisted != 0) {
+    return CountOf(unlisted, "value") + " of the assignment " + (unlisted == 1 ? "is" : "are") +
+           " not listed";
+  }
+  const bool has_texts = report.dialect.from_instruction != report::FromInstruction::kAbsent;
+  return is_combined && has_texts ? "the live ranges are missing" : "";
+}
+
+// The same of live ranges: the tree has what the list has.
+std::string MissingBehindRanges(const report::LiveRanges& ranges) {
+  if (!ranges.has_tree) return {};
+  int64_t listed = 0;
+  int64_t in_tree = 0;
+  for (const report::PeakRow& row : ranges.peak) listed = SaturatingAdd(listed, row.bytes);
+  for (const report::TreeNode& node : ranges.tree) in_tree = SaturatingAdd(in_tree, node.current);
+  if (in_tree >= listed) return {};
+  return "the stack tree lacks " + HumanAndExactBytes(listed - in_tree) + " of the list above it";
+}
+
+// Why a file is not all of it, though its lines are all understood. Empty when nothing says so.
+std::string MissingEnd(const report::Report& report, const Source& source) {
+  const std::string_view text = source.bytes();
+  const report::FileKind kind = report::KindOf(source);
+  const bool is_combined = kind == report::FileKind::kAssignment && !report.dialect.separate_files;
+  std::string missing;
+  if (kind == report::FileKind::kAssignment && !is_combined) {
+    missing = MissingBehindAssignment(report, text);
+  } else if (kind == report::FileKind::kValueList || (is_combined && !report.live_ranges)) {
+    missing = MissingBehindValues(report, is_combined);
+  } else if (kind != report::FileKind::kUsage && report.live_ranges) {
+    missing = MissingBehindRanges(*report.live_ranges);
+  }
+  if (!missing.empty()) return missing;
+  const std::string written = report::WriteFile(report, kind);
+  if (written.size() <= text.size() || !written.starts_with(text)) return {};
+  std::string_view next = std::string_view(written).substr(text.size());
+  next = next.substr(0, next.find('\n'));
+  return "the next line should be `" + std::string(next) + "`";
+}
+
 }  // namespace
 
 std::string CompleteParts(const Source& source) {
@@ -100,9 +176,29 @@ std::string CompleteParts(const Source& source) {
 
 std::optional<Diagnostic> FindCut(const report::Report& report, const Source& source) {
   const std::string_view text = source.bytes();
-  if (text.empty() || text.ends_with('\n') || MayLackNewline(report, source)) return std::nullopt;
-  return source.At(text.size(), 1, "the file ends in the middle of a line",
+  if (text.empty()) return std::nullopt;
+  std::string message = "the file ends in the middle of a line";
+  if (text.ends_with('\n') || MayLackNewline(report, source)) {
+    const std::string missing = MissingEnd(report, source);
+    if (missing.empty()) return std::nullopt;
+    message = "the file ends too early: " + missing;
+  }
+  return source.At(text.size(), 1, std::move(message),
                    "it was cut off; complete: " + CompleteParts(source));
+}
+
+std::optional<Diagnostic> FindDoubtfulEnd(const report::Report& report, const Source& source) {
+  const bool is_alone = report::KindOf(source) == report::FileKind::kAssignment &&
+                        !report.has_value_list && !report.live_ranges;
+  if (!is_alone || std::ranges::any_of(report.allocations.rows(), [](const auto& allocation) {
+        return allocation.output_shape.has_value();
+      })) {
+    return std::nullopt;
+  }
+  Diagnostic doubt = source.At(source.size(), 1, "no allocation has the module's output",
+                               "the file may be cut off; complete: " + CompleteParts(source));
+  doubt.severity = Severity::kWarning;
+  return doubt;
 }
 
 Diagnostics ExplainCuts(Diagnostics errors,

@@ -17,8 +17,13 @@ namespace stowplan::cli {
 // list".
 std::string CompleteParts(const Source& source);
 
-// An error at the end of a file that was read, but ends in the middle of a line.
+// An error at the end of a file that was read, but ends in the middle of a line or lacks what has
+// to follow.
 std::optional<Diagnostic> FindCut(const report::Report& report, const Source& source);
+
+// A warning at the end of an assignment that is all we have and has no place for the module's
+// output. XLA always prints one; people who write reports by hand may not.
+std::optional<Diagnostic> FindDoubtfulEnd(const report::Report& report, const Source& source);
 
 // Errors of reading these files; where one is in the last line, it is the last of its file and says
 // what is complete.

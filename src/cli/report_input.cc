@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "stowplan/proto/parse.h"
 #include "stowplan/read.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/write.h"
 
 namespace stowplan::cli {
 namespace {
@@ -373,6 +375,17 @@ class Loader {
 
 Result<LoadedModule> Load(InputModule module, Program program) {
   return Loader(std::move(module)).Run(program);
+}
+
+Diagnostics FindingsOf(const LoadedModule& loaded) {
+  Diagnostics findings;
+  for (const std::shared_ptr<const Source>& source : loaded.sources) {
+    std::ranges::move(report::CompareFigures(loaded.report, *source), std::back_inserter(findings));
+    if (std::optional<Diagnostic> doubt = FindDoubtfulEnd(loaded.report, *source)) {
+      findings.push_back(*std::move(doubt));
+    }
+  }
+  return findings;
 }
 
 }  // namespace stowplan::cli

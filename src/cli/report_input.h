@@ -64,4 +64,7 @@ enum class Program { kLeaveOut, kRead };
 
 Result<LoadedModule> Load(InputModule module, Program program);
 
+// What the files say otherwise than it is computed, and what makes one of them doubtful.
+Diagnostics FindingsOf(const LoadedModule& loaded);
+
 }  // namespace stowplan::cli

@@ -82,6 +82,18 @@ void WriteSummary(const report::Summary& summary, report::Backend backend, JsonW
   json.End();
 }
 
+// The fullest moment of each allocation.
+void WriteLoads(const std::vector<report::Peak>& loads, JsonWriter& json) {
+  json.BeginArray("loads");
+  for (const report::Peak& load : loads) {
+    json.BeginObject();
+    json.Field("bytes", load.bytes);
+    json.Field("time", load.time);
+    json.End();
+  }
+  json.End();
+}
+
 std::string CsvField(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -96,28 +108,12 @@ std::string CsvField(std::string_view text) {
 
 std::string ReportJson(const report::Report& report, const report::Summary& summary,
                        report::Backend backend) {
-  std::string out = report::WriteJson(report);
-  std::string added;
-  JsonWriter json(added);
-  json.BeginObject();
-  json.BeginObject("summary");
-  WriteSummary(summary, backend, json);
-  if (summary.peak) {
-    json.BeginArray("loads");
-    for (const report::Peak& peak : summary.peak->allocations) {
-      json.BeginObject();
-      json.Field("bytes", peak.bytes);
-      json.Field("time", peak.time);
-      json.End();
-    }
+  return report::WriteJson(report, [&](JsonWriter& json) {
+    json.BeginObject("summary");
+    WriteSummary(summary, backend, json);
+    if (summary.peak) WriteLoads(summary.peak->allocations, json);
     json.End();
-  }
-  json.End();
-  json.End();
-  // Two objects become one: the closing brace of the first and the opening one of the second go.
-  out.resize(out.find_last_of('}'));
-  while (out.ends_with('\n') || out.ends_with(' ')) out.pop_back();
-  return out + "," + added.substr(added.find('{') + 1);
+  });
 }
 
 std::string ModulesJson(const std::vector<ModuleRow>& modules, const Inputs& inputs) {

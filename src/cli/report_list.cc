@@ -11,7 +11,6 @@
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "cli/report_text.h"
-#include "stowplan/report/write.h"
 
 namespace stowplan::cli {
 namespace {
@@ -85,9 +84,7 @@ std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options) 
     row.summary = *std::move(summary);
     row.backend = options.target.empty() ? report::GuessBackend(loaded->report)
                                          : report::BackendOfTarget(options.target);
-    for (const std::shared_ptr<const Source>& source : loaded->sources) {
-      row.findings += report::CompareFigures(loaded->report, *source).size();
-    }
+    row.findings = FindingsOf(*loaded).size();
     rows.push_back(std::move(row));
   }
   return rows;

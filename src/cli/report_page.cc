@@ -94,6 +94,12 @@ class Page {
     table.Append(out_);
   }
 
+  [[nodiscard]] int64_t LiveBytesAt(int64_t time) const {
+    int64_t bytes = 0;
+    for (const report::LiveValue& row : report::LiveValuesAt(report_, time)) bytes += row.bytes;
+    return bytes;
+  }
+
   void Peaks() {
     Heading("The most that is live at once");
     if (!summary_.peak) {
@@ -113,6 +119,10 @@ class Page {
     add(summary_.spaces.size() > 1 ? "together" : "true peak", summary_.peak->all, summary_.bytes);
     if (const auto& printed = summary_.printed_peak) {
       table.Add({"XLA's list", HumanAndExactBytes(printed->bytes), "", "at " + At(printed->time)});
+      if (printed->time != summary_.peak->all.time) {
+        add("live then", {.bytes = LiveBytesAt(printed->time), .time = printed->time},
+            summary_.bytes);
+      }
     }
     table.Append(out_);
     if (summary_.printed_peak && summary_.printed_peak->bytes != summary_.peak->all.bytes) {
@@ -294,7 +304,7 @@ class Page {
             : sort == ReportSort::kTime ? "Values in the order of execution"
                                         : "Values, largest first");
     TextTable table({kRight, kRight, kLeft, kLeft, kLeft, kRight});
-    table.Add({"", "", "", "", "", "live"});
+    if (report_.live_ranges) table.Add({"", "", "", "", "", "live"});
     const size_t shown = std::min(ids.size(), options_.limit);
     for (size_t i = 0; i < shown; ++i) {
       const Value& value = report_.values[ids[i]];

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "report/reader.h"
+#include "report/usage.h"
 
 namespace stowplan::report {
 
@@ -151,6 +152,7 @@ Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources
   if (errors.empty() && sources.empty()) return Fail("", "no report files are given");
   if (errors.size() > kMaxErrors) errors.resize(kMaxErrors);
   if (!errors.empty()) return std::unexpected(std::move(errors));
+  if (builder.report.usage) builder.report.dialect.usage = FindUsageOrder(builder.report);
   return std::move(builder.report);
 }
 

@@ -52,8 +52,7 @@ void ReadUses(Lines& lines, ReportBuilder& builder, Value& value) {
     if (!piece.TakeName(use.instruction) || !piece.Take(", operand ") ||
         !piece.TakeNumber(use.operand) ||
         (piece.Take(" ") && !piece.TakeIndex(report.ints, use.index)) || !piece.empty()) {
-      lines.Fail("expected a use: `  name, operand 0` or `  name, operand 0 {1}`",
-                 piece.rest());
+      lines.Fail("expected a use: `  name, operand 0` or `  name, operand 0 {1}`", piece.rest());
       continue;
     }
     report.uses.push_back(use);

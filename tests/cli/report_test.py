@@ -23,7 +23,7 @@ STAGE = "cpu_after_optimizations"
 
 ASSIGNMENT = """\
 BufferAssignment:
-allocation 0: size 16, parameter 0, shape |f32[4]| at ShapeIndex {}:
+allocation 0: size 16, parameter 0, shape |f32[4]| at ShapeIndex {}, output shape is |f32[4]|:
  value: <0 p @0> (size=16,offset=0): f32[4]{0}
 allocation 1: size 36, preallocated-temp:
  value: <1 a @0> (size=16,offset=0): f32[4]{0}
@@ -210,6 +210,19 @@ class Xla(ReportCase):
         self.assertEqual(self.page("--format=xla", "--part=live-range", dump), LIVE_RANGES)
         self.assertIn("Memory Space: default (color=0)", self.page("--format=xla", "--part=usage", dump))
 
+    def test_lines_too_many_or_too_few_are_named_alone(self):
+        lines = SEEDS[3].read_text().splitlines(keepends=True)
+        row = lines.index("    fusion.10: 14680064 bytes\n")
+        missing = self.report("--format=xla", "--strict", self.write("m.txt", "".join(lines[:row] + lines[row + 1:])))
+        self.assertEqual((missing.code, missing.out), (1, "".join(lines)))
+        self.assertRegex(missing.err, rf"^[^\n]*m\.txt:{row + 1}:1: warning: computed, before this:     fusion\.10: ")
+        self.assertEqual(missing.err.count("warning:"), 1, missing.err)
+        extra = self.report("--format=xla", "--strict",
+                            self.write("m.txt", "".join(lines[:row] + ["    spare: 1 bytes\n"] + lines[row:])))
+        self.assertEqual((extra.code, extra.out), (1, "".join(lines)))
+        self.assertRegex(extra.err, rf"m\.txt:{row + 1}:1: warning: computed: no such line")
+        self.assertEqual(extra.err.count("warning:"), 1, extra.err)
+
     def test_wrong_figures_are_findings(self):
         text = SEEDS[0].read_text()
         wrong = self.write("wrong.txt", text.replace("Total bytes used: 41943072", "Total bytes used: 41943073"))
@@ -322,14 +335,43 @@ class Inputs(ReportCase):
     def test_every_truncation_has_an_answer(self):
         for seed in SEEDS:
             data = seed.read_bytes()
-            for size in range(0, len(data), 97):
+            # Between two lines a part may be complete, and then its file looks so too: an assignment that holds the
+            # output, live ranges without the tree that they have since 2025-07.
+            first_values = data.index(b"\n\nTotal bytes")
+            whole = {m.end() for m in re.finditer(rb"\n(?=  Stack trace)", data)}
+            whole |= {m.end() for m in re.finditer(rb"\n", data[:first_values + 1]) if b"output shape" in data[:m.start()]}
+            for size in sorted({*range(1, len(data), 97), *(m.end() for m in re.finditer(rb"\n", data[:-1]))}):
                 answer = self.report("-", stdin=data[:size])
-                self.assertIn(answer.code, (0, 2), answer)
                 if answer.code == 2:
-                    self.assertIn("error:", answer.err)
-                elif size + 1 < len(data):
-                    # A cut between two lines can look complete; then only whole parts are missing.
-                    self.assertTrue(data[:size].endswith(b"\n") or answer.err, (size, answer))
+                    self.assertRegex(answer.err, r"<stdin>:\d+:\d+: error: .*|complete: |none of XLA's", (seed, size))
+                    continue
+                self.assertEqual(answer.code, 0, answer)
+                if size not in whole:
+                    self.assertLess(size, first_values + 2, (seed, size, answer))
+                    self.assertIn("may be cut off; complete: ", answer.err, (seed, size))
+                    self.assertEqual(self.report("-", "--strict", stdin=data[:size]).code, 1)
+
+    def test_files_that_end_between_two_lines(self):
+        for seed, end, why in ((3, b"Total bytes", "the value list is missing"),
+                               (2, b"\nTotal bytes", "the value list is missing"),
+                               (1, b"allocation 0", "there is no allocation"),
+                               (0, b" value: <16 ", "allocation 0 has no values"),
+                               (3, b"<34 fusion.10 @0>\n positions", " of the assignment are not listed"),
+                               (3, b"\nHloLiveRange", "the live ranges are missing"),
+                               (3, b"    fusion.12: ", "the next line should be `    fusion.12: 14680064 bytes`"),
+                               (0, b"      \xe2\x94\x9c", "the stack tree lacks ")):
+            data = SEEDS[seed].read_bytes()
+            answer = self.report("-", stdin=data[:data.index(end)])
+            self.assert_bad_use(answer, "the file ends too early: ", why, "it was cut off; complete: ")
+
+    def test_an_assignment_that_lacks_values_of_its_list(self):
+        values = "\nTotal bytes used: 52 (52B)\n\nUsed values:\n" + "".join(
+            f"<{n} {name} @0>\n positions:\n  {name}\n uses:\n  (none)\n from instruction: %{name} = x()\n"
+            for n, name in enumerate("pabc"))
+        paths = [self.write("a.txt", ASSIGNMENT), self.write("v.txt", values)]
+        self.page(*paths)
+        short = ASSIGNMENT[:ASSIGNMENT.index(" value: <3")]
+        self.assert_bad_use(self.report(self.write("a.txt", short), paths[1]), "1 value of the value list", "a.txt:7:1")
 
     def test_files_of_one_module(self):
         paths = [self.write("a.txt", ASSIGNMENT), self.write("l.txt", LIVE_RANGES)]

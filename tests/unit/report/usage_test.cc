@@ -155,6 +155,14 @@ TEST(WriteUsage, KeepsTheOrderOfTies) {
   EXPECT_NE(Written(report, UsageReport::kSorted), kUnordered);
 }
 
+TEST(WriteUsage, TheOrderOfTiesIsFound) {
+  EXPECT_EQ(MustRead({kUnorderedAssignment, kUnordered}).dialect.usage, UsageReport::kHashOrder);
+  const std::string sorted = Written(MustRead({kUnorderedAssignment}), UsageReport::kSorted);
+  EXPECT_EQ(MustRead({kUnorderedAssignment, sorted}).dialect.usage, UsageReport::kSorted);
+  // By itself, a file does not tell.
+  EXPECT_EQ(MustRead({sorted}).dialect.usage, UsageReport::kHashOrder);
+}
+
 TEST(WriteUsage, FiguresAreComputed) {
   std::string wrong = kUnordered;
   wrong.replace(wrong.find("50%"), 3, "99%");
