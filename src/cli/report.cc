@@ -105,8 +105,11 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) 
   }
   if (exact.empty() && similar.empty()) {
     std::vector<std::string_view> names;
-    names.reserve(inputs.modules.size());
-    for (const InputModule& module : inputs.modules) names.push_back(OwnName(module.name));
+    for (const InputModule& module : inputs.modules) {
+      const std::string_view name = OwnName(module.name);
+      names.push_back(name);
+      if (name.starts_with("jit_")) names.push_back(name.substr(4));
+    }
     console.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
     return false;
   }

@@ -45,13 +45,6 @@ std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptio
   }
   if (!options.dialect.empty()) {
     dialect = *report::FindReportDialect(options.dialect);
-    if (InstructionTextsDiffer(report, options.dialect)) {
-      Diagnostics warning = Fail("stowplan", "the texts of instructions stay as they are; " +
-                                                 options.dialect + " writes operands otherwise")
-                                .error();
-      warning[0].severity = Severity::kWarning;
-      console.Show(warning);
-    }
   }
   if (parts.empty()) parts = PartsOf(report, dialect);
   const std::vector<std::string> missing = MissingFacts(report, dialect, parts);
@@ -60,6 +53,13 @@ std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptio
     for (const std::string& fact : missing) list += (list.empty() ? "" : ", ") + fact;
     return Refuse(console, "the input does not tell what this dialect writes: " + list,
                   "--part=NAME writes only one of the files");
+  }
+  if (!options.dialect.empty() && InstructionTextsDiffer(report, options.dialect)) {
+    Diagnostics warning = Fail("stowplan", "the texts of instructions stay as they are; " +
+                                               options.dialect + " writes operands otherwise")
+                              .error();
+    warning[0].severity = Severity::kWarning;
+    console.Show(warning);
   }
   std::string out;
   for (const FileKind part : parts) out += WritePart(report, dialect, part);

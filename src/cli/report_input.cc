@@ -67,8 +67,8 @@ std::string FolderName(const fs::path& folder) {
   return path.filename().string();
 }
 
-// Files below `folder`, by path.
-Result<std::vector<DumpFile>> ListDirectory(const std::string& folder) {
+// Files below `folder`, by path. What is neither a file nor a directory is left out.
+Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& inputs) {
   std::error_code error;
   fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
   if (error) return Fail(folder, "cannot read the directory: " + error.message());
@@ -79,6 +79,10 @@ Result<std::vector<DumpFile>> ListDirectory(const std::string& folder) {
       std::string path = it->path().lexically_relative(folder).generic_string();
       const std::uintmax_t size = it->file_size(ignored);
       files.push_back({.path = std::move(path), .size = ignored ? 0 : size, .head = {}});
+    } else if (!it->is_directory(ignored)) {
+      inputs.leftovers.push_back({it->path().generic_string(), it->exists(ignored)
+                                                                   ? "is no regular file"
+                                                                   : "is a link to no file"});
     }
     it.increment(error);
     if (error) return Fail(folder, "cannot read the directory: " + error.message());
@@ -101,7 +105,7 @@ void AddModules(report::DumpDirectory directory,
 }
 
 Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
-  STOWPLAN_TRY(std::vector<DumpFile> files, ListDirectory(folder));
+  STOWPLAN_TRY(std::vector<DumpFile> files, ListDirectory(folder, inputs));
   for (DumpFile& file : files) {
     if (report::ParseDumpFileName(file.path).kind != DumpFileKind::kForeign) continue;
     InputFile named{.path = Join(folder, file.path), .source = {}};

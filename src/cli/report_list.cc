@@ -151,7 +151,7 @@ std::string ModulesPage(const std::vector<ModuleRow>& modules, const HiddenModul
   }
   if (modules.size() + hidden.count > 1) table.Add({HumanAndExactBytes(sum), "", "", "total"});
   table.Append(out);
-  return out;
+  return out + "\n--module=NAME shows where the memory of one of them goes.\n";
 }
 
 void ShowLeftovers(const Inputs& inputs, Console& console) {

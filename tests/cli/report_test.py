@@ -406,13 +406,13 @@ class Inputs(ReportCase):
 
 class Directories(ReportCase):
     def rows(self, page):
-        return [line.split()[-1] for line in page.splitlines()[3:]]
+        return [line.split()[-1] for line in page.split("\n\n")[1].splitlines()[1:]]
 
     def test_seeds(self):
         page = self.page(str(SEEDS[0].parent))
         self.assertEqual(self.rows(page), ["seed_004", "seed_003", "seed_000", "seed_001", "seed_002", "total"])
         self.assertTrue(page.startswith("5 modules in "), page)
-        sizes = [exact(line) for line in page.splitlines()[3:]]
+        sizes = [exact(line) for line in page.splitlines()[3:9]]
         self.assertEqual(sum(sizes[:-1]), sizes[-1])
 
     def make(self):
@@ -449,6 +449,7 @@ class Directories(ReportCase):
         self.assertTrue(self.page(dump, "--module=jit_small").startswith("module_0001.jit_small: "))
         self.assertEqual(len(self.rows(self.page(dump, "--module=l"))), 3, "those with it in their names")
         self.assert_bad_use(self.report(dump, "--module=jti_small"), "no module", "did you mean `jit_small`")
+        self.assert_bad_use(self.report(dump, "--module=smlal"), "no module", "did you mean `small`")
         self.assert_bad_use(self.report(dump, "--reconcile"), "3 modules", "--module=NAME")
         self.assert_bad_use(self.report(dump, "--format=xla"), "--module=NAME")
 
@@ -465,12 +466,15 @@ class Directories(ReportCase):
             (dump / name).write_text(text)
         (dump / "module_0001.jit_small").mkdir()
         (dump / "module_0001.jit_small" / "topology.pb").write_bytes(b"\1\2")
+        (dump / "latest").symlink_to("nowhere")
+        os.mkfifo(dump / "pipe")
         answer = self.report(str(dump))
         self.assertEqual(answer.code, 0, answer)
         self.assertEqual(len(self.rows(answer.out)), 4, "the others are still there")
         lines = answer.err.splitlines()
-        self.assertEqual(len(lines), 6, "a line each")
-        for text in ("notes.txt: warning: is no file of a dump", "live-range.txt: warning: has no buffer assignment beside it",
+        self.assertEqual(len(lines), 8, "a line each")
+        for text in ("notes.txt: warning: is no file of a dump", "latest: warning: is a link to no file",
+                     "pipe: warning: is no regular file", "live-range.txt: warning: has no buffer assignment beside it",
                      "module_0005.y.cpu_after_optimizations-buffer-assignment.txt: warning: is empty",
                      "module_0006.z: warning: has no buffer assignment", "module_0007.b.cpu_after_optimizations-buffer-assignment.txt:2:1: warning:",
                      "module_0001.jit_small.cpu_after_optimizations-memory-usage-report.txt:1:"):
