@@ -142,8 +142,10 @@ ShapeId InferConcatenate(const Inference& in) {
   const auto axis = static_cast<size_t>(along[0]);
   for (size_t i = 1; i < in.operands.size(); ++i) {
     const std::vector<int64_t> other = in.Dims(i);
-    if (other.size() != dims.size() || __builtin_add_overflow(dims[axis], other[axis], &dims[axis]))
+    if (other.size() != dims.size() || other[axis] < 0 || dims[axis] < 0 ||
+        __builtin_add_overflow(dims[axis], other[axis], &dims[axis])) {
       return {};
+    }
   }
   return in.Array(in.m.shapes[in.Operand(0)].type, dims);
 }
@@ -168,7 +170,8 @@ ShapeId InferPad(const Inference& in) {
   if (!in.IsArray(0) || padding.size() != dims.size() * 3) return {};
   for (size_t i = 0; i < dims.size(); ++i) {
     int64_t inside = 0;
-    if (__builtin_mul_overflow(std::max<int64_t>(dims[i] - 1, 0), padding[i * 3 + 2], &inside) ||
+    if (dims[i] < 0 ||  // unbounded
+        __builtin_mul_overflow(std::max<int64_t>(dims[i] - 1, 0), padding[i * 3 + 2], &inside) ||
         __builtin_add_overflow(dims[i], inside, &dims[i]) ||
         __builtin_add_overflow(dims[i], padding[i * 3], &dims[i]) ||
         __builtin_add_overflow(dims[i], padding[i * 3 + 1], &dims[i]) || dims[i] < 0) {

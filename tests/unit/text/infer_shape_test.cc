@@ -151,5 +151,16 @@ TEST(TextInferShape, MissingShapesThatDoNotFollowAreErrors) {
   }
 }
 
+TEST(TextInferShape, NoArithmeticOnUnboundedDimensions) {
+  for (const char* instruction : {"pad(u, z), padding=0_0_1", "concatenate(u, a), dimensions={0}",
+                                  "concatenate(a, u), dimensions={0}"}) {
+    EXPECT_THAT(Reprint("ENTRY e {\n  u = f32[?] parameter(0)\n  a = f32[4] parameter(1)\n"
+                        "  z = f32[] constant(0)\n  ROOT x = " +
+                        std::string(instruction) + "\n}\n"),
+                testing::HasSubstr("is missing and cannot be inferred"))
+        << instruction;
+  }
+}
+
 }  // namespace
 }  // namespace stowplan
