@@ -140,7 +140,8 @@ class Page {
     std::vector<AllocationId> heaps;
     for (size_t i = 0; i < report_.allocations.size(); ++i) {
       const Allocation& allocation = report_.allocations[AllocationId(i)];
-      if (allocation.is_temp() && allocation.values.size() > 1) heaps.emplace_back(i);
+      // A single value fills its allocation; one without values is memory that a TPU keeps back.
+      if (allocation.is_temp() && allocation.values.size() != 1) heaps.emplace_back(i);
     }
     if (heaps.empty()) return;
     SortBySize(heaps);
@@ -153,7 +154,8 @@ class Page {
       const report::Peak& load = summary_.peak->allocations[heaps[i].index];
       table.Add({"allocation " + std::to_string(heap.number), SpaceIfSeveral(heap.color),
                  HumanAndExactBytes(heap.size), HumanAndExactBytes(load.bytes),
-                 Percent(heap.size - load.bytes, heap.size), "at t=" + std::to_string(load.time)});
+                 Percent(heap.size - load.bytes, heap.size),
+                 heap.values.empty() ? "holds no values" : "at t=" + std::to_string(load.time)});
     }
     AddRest(heaps, shown, std::nullopt, table);
     table.Append(out_);

@@ -184,6 +184,11 @@ class Reconcile(ReportCase):
             self.assertRegex(page, line)
         self.assertLessEqual(max(map(len, page.splitlines())), 100)
 
+    def test_heaps_without_values(self):
+        text = ASSIGNMENT + "allocation 2: size 1024, color 1, preallocated-temp:\n"
+        page = self.page(self.write("a.txt", text), self.write("l.txt", LIVE_RANGES))
+        self.assertRegex(page, r"allocation 2 +S\(1\) +1\.0KiB \(1024\) +0B +100\.0% +holds no values\n")
+
     def test_wrong_figures_stand_beside_the_right_ones(self):
         text = SEEDS[3].read_text().replace("Total bytes used: 299944008", "Total bytes used: 299944009")
         answer = self.report("--reconcile", self.write("wrong.txt", text))
