@@ -96,6 +96,7 @@ std::string HelpText(std::span<const CommandSpec> commands) {
   out +=
       "\n"
       "Examples:\n"
+      "  stowplan report dump/                         where does the memory go?\n"
       "  stowplan stats after_optimizations.txt\n"
       "  stowplan print --dialect=jaxlib-0.4.35 module.hlo.pb | less\n"
       "  zcat dump.gz | stowplan verify -\n"

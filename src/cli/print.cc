@@ -56,7 +56,7 @@ int Print(const PrintOptions& options, Console& console) {
   }
   const Result<hlo::Module> module = ReadModule(options.file);
   if (!module) {
-    console.Show(module.error());
+    console.Show(ExplainModuleErrors(module.error()));
     return kBadUse;
   }
   console.Show(module->warnings);

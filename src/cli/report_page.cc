@@ -245,7 +245,7 @@ class Page {
     return {HumanAndExactBytes(bytes),
             std::move(share),
             Shortened(ValueText(report_, value), 28),
-            Shortened(Printable(value.shape), has_spaces ? 30 : 35),
+            ShortenedShape(Printable(value.shape), has_spaces ? 30 : 35),
             has_spaces ? "S(" + std::to_string(color()) + ")" : "",
             value.has_range ? std::to_string(value.start) + "-" + std::to_string(value.end) : ""};
   }

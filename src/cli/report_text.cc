@@ -73,6 +73,12 @@ std::string ShortenedPath(std::string_view text, size_t width) {
   return std::string(kDots) + std::string(tail);
 }
 
+std::string ShortenedShape(std::string_view text, size_t width) {
+  if (TextWidth(text) <= width) return std::string(text);
+  const size_t keep = width - std::min(width, kDots.size());
+  return std::string(text.substr(0, Offset(text, keep))) + std::string(kDots);
+}
+
 void TextTable::Add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   rows_.push_back(std::move(cells));

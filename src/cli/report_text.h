@@ -44,6 +44,8 @@ std::string Shortened(std::string_view text, size_t width);
 // brackets, and for paths.
 std::string ShortenedOpName(std::string_view text, size_t width);
 std::string ShortenedPath(std::string_view text, size_t width);
+// And for shapes, whose dimensions stand before their layout.
+std::string ShortenedShape(std::string_view text, size_t width);
 
 std::string CountOf(int64_t count, std::string_view thing);
 // 64.3%; "<0.1%" for what is little but not nothing.

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/suggest.h"
 #include "stowplan/read.h"
 
 namespace stowplan::cli {
@@ -157,7 +158,7 @@ std::string ToJson(const hlo::Module& module, const Stats& stats,
 int ShowStats(const StatsCommandOptions& options, Console& console) {
   const Result<hlo::Module> module = ReadModule(options.file);
   if (!module) {
-    console.Show(module.error());
+    console.Show(ExplainModuleErrors(module.error()));
     return kBadUse;
   }
   console.Show(module->warnings);

@@ -51,4 +51,18 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string_view
   return nearest.empty() ? std::string() : "did you mean `" + std::string(nearest) + "`?";
 }
 
+Diagnostics ExplainModuleErrors(Diagnostics errors) {
+  if (errors.empty() || errors[0].line == 0 || errors[0].line > 2) return errors;
+  Diagnostic& first = errors[0];
+  for (const std::string_view head :
+       {"BufferAssignment:", "HloLiveRange", "Memory Space: ", "Total bytes used: "}) {
+    if (!first.excerpt.starts_with(head)) continue;
+    first.message = "this is a memory report, and no module";
+    first.hint = "`stowplan report` reads it";
+    errors.resize(1);
+    break;
+  }
+  return errors;
+}
+
 }  // namespace stowplan::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Did you mean ...?"
+// "Did you mean ...?": words, and files that another command reads.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "stowplan/base/diagnostic.h"
 
 namespace stowplan::cli {
 
@@ -13,5 +15,8 @@ std::string_view Nearest(std::string_view word, const std::vector<std::string_vi
 
 // "did you mean `x`?" or empty.
 std::string DidYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
+
+// Errors of reading a module. When the file is one of XLA's memory reports, says only that.
+Diagnostics ExplainModuleErrors(Diagnostics errors);
 
 }  // namespace stowplan::cli

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/suggest.h"
 #include "stowplan/read.h"
 
 namespace stowplan::cli {
@@ -26,20 +27,21 @@ std::string CountOf(size_t count, const std::string& thing) {
 
 // The exit code for this file; its line is appended to `report`.
 int VerifyFile(const std::string& file, size_t limit, Console& console, std::string& report) {
+  const std::string name = file == "-" ? "<stdin>" : file;
   const Result<hlo::Module> module = ReadModule(file);
   if (!module) {
-    console.Show(module.error());
-    report += file + ": not read\n";
+    console.Show(ExplainModuleErrors(module.error()));
+    report += name + ": not read\n";
     return kBadUse;
   }
   console.Show(module->warnings);
   const Diagnostics complaints = hlo::Verify(*module);
   console.Show(complaints, limit);
   if (!complaints.empty()) {
-    report += file + ": " + CountOf(complaints.size(), "complaint") + "\n";
+    report += name + ": " + CountOf(complaints.size(), "complaint") + "\n";
     return kFinding;
   }
-  report += file + ": well-formed (" + CountOf(module->computations.size(), "computation") + ", " +
+  report += name + ": well-formed (" + CountOf(module->computations.size(), "computation") + ", " +
             CountOf(module->instructions.size(), "instruction") + ")\n";
   return kFine;
 }

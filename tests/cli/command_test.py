@@ -94,7 +94,7 @@ class Verify(CliCase):
         answer = self.run_cli("verify", "-", stdin=text.encode())
         self.assertEqual(answer.err.count(" error: "), 20)
         self.assertIn("... and 10 more errors", answer.err)
-        self.assertIn("30 complaints", answer.out)
+        self.assertIn("<stdin>: 30 complaints", answer.out)
         self.assertEqual(self.run_cli("verify", "--limit=0", "-", stdin=text.encode()).err.count(" error: "), 30)
         self.assertEqual(self.run_cli("verify", "--limit=3", "-", stdin=text.encode()).err.count(" error: "), 3)
 

@@ -326,6 +326,17 @@ class Inputs(ReportCase):
         self.assert_bad_use(self.report(self.write("zeros", b"\0" * 5000)))
         self.assert_bad_use(self.report(self.write("l.txt", LIVE_RANGES)), "no buffer assignment among the files")
 
+    def test_commands_for_modules_know_reports(self):
+        values = self.write("v.txt", "\nTotal bytes used: 52 (52B)\n\nUsed values:\n")
+        for path in (str(SEEDS[3]), values, self.write("l.txt", LIVE_RANGES), self.write("u.txt", "Memory Space: x (color=0)\n")):
+            for command in ("print", "stats", "verify"):
+                answer = self.run_cli(command, path)
+                self.assertEqual((answer.code, answer.err.count("error:")), (2, 1), answer)
+                self.assertIn("`stowplan report` reads it", answer.err)
+
+    def test_shapes_are_cut_behind_their_dimensions(self):
+        self.assertIn(" f32[32,513,5120]{2,1,0:T(8,...  S(0)", self.page(str(SEEDS[4])))
+
     def test_errors_have_places(self):
         path = self.write("a.txt", ASSIGNMENT.replace("size=16,offset=0): f32[4]{0}\nallocation 1", "size=x\nallocation 1"))
         self.assert_bad_use(self.report(path), "a.txt:3:", "error:")
