@@ -3,10 +3,25 @@
 //
 //     #include <stowplan/stowplan.h>
 //
-//     stowplan::Result<stowplan::hlo::Module> module =
-//     stowplan::ReadModule("after_optimizations.txt"); if (!module) std::cerr <<
-//     stowplan::Render(module.error()); for (const auto& instruction : module->instructions.rows())
+//     auto module = stowplan::ReadModule("after_optimizations.txt");
+//     if (!module) std::cerr << stowplan::Render(module.error());
+//     for (const auto& instruction : module->instructions.rows())
 //       std::cout << module->view(instruction.name) << '\n';
+//
+// The stages, in the order of the data:
+//
+//     ReadSource                      bytes to a Source: unpacked, with a name for messages
+//     ParseText, ParseProto           a Source to an hlo::Module; ReadModule is all of it
+//     PrintModule                     a module to HLO text, in any era's dialect
+//     Verify, Differences             what is wrong with a module, what differs between two
+//     ByteSize, ComputeStats          a module's bytes, as a Target has them
+//
+//     report::ReadReport              XLA's memory report files to a report::Report
+//     report::CompareFigures          figures in a file that differ from their computation
+//     report::ComputeTruePeak         the most bytes that are live at once, by memory space
+//     report::Summarize               where the memory goes: spaces, kinds, peaks
+//     report::WriteAssignment, ...    a report to XLA's text, in any release's dialect
+//     report::FindModules             the modules of a dump directory, from its list of files
 //
 // The library never prints, exits, or reads the environment; no function throws.
 #pragma once
@@ -23,6 +38,14 @@
 #include "stowplan/hlo/verify.h"
 #include "stowplan/proto/parse.h"
 #include "stowplan/read.h"
+#include "stowplan/report/derive.h"
+#include "stowplan/report/dialect.h"
+#include "stowplan/report/dump_directory.h"
+#include "stowplan/report/peak.h"
+#include "stowplan/report/read.h"
+#include "stowplan/report/report.h"
+#include "stowplan/report/summary.h"
+#include "stowplan/report/write.h"
 #include "stowplan/target/size.h"
 #include "stowplan/target/stats.h"
 #include "stowplan/text/parse.h"

@@ -230,10 +230,11 @@ CommandSpec ReportCommand() {
           "Every figure is computed; those in the files that differ are warnings, and with\n"
           "--strict make the exit code 1.\n",
       .examples =
-          "  stowplan report module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt\n"
+          "  XLA_FLAGS=--xla_dump_to=dump python train.py    makes JAX write its reports\n"
           "  stowplan report dump/                           all modules, largest first\n"
-          "  stowplan report dump/ --module=step --min-size=1MiB\n"
+          "  stowplan report dump/ --module=step             one: where does its memory go?\n"
           "  stowplan report dump/ --module=step --reconcile\n"
+          "  stowplan report report.txt --min-size=1MiB --limit=0\n"
           "  stowplan report --format=xla report.txt         as XLA writes it, recomputed\n"
           "  stowplan report --format=json report.txt | jq .summary.peak\n",
       .positional = "INPUT",

@@ -126,7 +126,7 @@ class Page {
     }
     table.Append(out_);
     if (summary_.printed_peak && summary_.printed_peak->bytes != summary_.peak->all.bytes) {
-      out_ += "  The two count differently; --reconcile leads from one to the other.\n";
+      out_ += "  XLA counts otherwise; --reconcile leads from its list to the true peak.\n";
     }
     if (summary_.peak->values_without_range != 0) {
       out_ += "  not counted: " + CountOf(summary_.peak->values_without_range, "value") +

@@ -7,7 +7,7 @@ import unittest
 
 from cli_case import BINARY, MODULE, CliCase
 
-COMMANDS = ("print", "verify", "stats", "completion")
+COMMANDS = ("print", "verify", "stats", "report", "completion")
 
 
 class Help(CliCase):

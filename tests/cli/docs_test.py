@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents show is what the program prints."""
+
+import pathlib
+import re
+import subprocess
+import unittest
+
+from cli_case import BINARY, CliCase
+
+ROOT = pathlib.Path(__file__).parents[2]
+BLOCK = re.compile(r"^```\n\$ (.*?)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def is_shown(shown, printed):
+    """Whether the lines are those printed; a line of `...` stands for any number of them."""
+    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in shown.splitlines())
+    return re.fullmatch(pattern, printed) is not None
+
+
+class Documents(CliCase):
+    def check(self, document, least):
+        blocks = BLOCK.findall((ROOT / document).read_text())
+        self.assertGreaterEqual(len(blocks), least)
+        for command, shown in blocks:
+            with self.subTest(document=document, command=command):
+                line = re.sub(r"(?:build/)?stowplan ", f"'{BINARY}' ", command)
+                self.assertNotEqual(line, command)
+                process = subprocess.run(line, shell=True, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                printed = process.stdout.decode()
+                self.assertTrue(is_shown(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}")
+
+    def test_readme(self):
+        self.check("README.md", 4)
+
+    def test_report(self):
+        self.check("docs/report.md", 2)
+
+    def test_other_text_is_not_taken(self):
+        self.assertTrue(is_shown("a\n...\nd\n", "a\nb\nc\nd\n"))
+        self.assertFalse(is_shown("a\n...\nd\n", "a\nb\nc\nd\ne\n"))
+        self.assertFalse(is_shown("a\n", "b\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
