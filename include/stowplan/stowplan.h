@@ -18,6 +18,7 @@
 //
 //     report::ReadReport              XLA's memory report files to a report::Report
 //     report::CompareFigures          figures in a file that differ from their computation
+//     report::FindContradictions      facts in a file that cannot all be true
 //     report::ComputeTruePeak         the most bytes that are live at once, by memory space
 //     report::Summarize               where the memory goes: spaces, kinds, peaks
 //     report::WriteAssignment, ...    a report to XLA's text, in any release's dialect
@@ -38,6 +39,7 @@
 #include "stowplan/hlo/verify.h"
 #include "stowplan/proto/parse.h"
 #include "stowplan/read.h"
+#include "stowplan/report/check.h"
 #include "stowplan/report/derive.h"
 #include "stowplan/report/dialect.h"
 #include "stowplan/report/dump_directory.h"

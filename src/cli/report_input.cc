@@ -16,6 +16,7 @@
 #include "report/usage_proto.h"
 #include "stowplan/proto/parse.h"
 #include "stowplan/read.h"
+#include "stowplan/report/check.h"
 #include "stowplan/report/read.h"
 #include "stowplan/report/write.h"
 
@@ -385,6 +386,8 @@ Diagnostics FindingsOf(const LoadedModule& loaded) {
   Diagnostics findings;
   for (const std::shared_ptr<const Source>& source : loaded.sources) {
     std::ranges::move(report::CompareFigures(loaded.report, *source), std::back_inserter(findings));
+    std::ranges::move(report::FindContradictions(loaded.report, *source),
+                      std::back_inserter(findings));
     if (std::optional<Diagnostic> doubt = FindDoubtfulEnd(loaded.report, *source)) {
       findings.push_back(*std::move(doubt));
     }

@@ -215,6 +215,29 @@ class Xla(ReportCase):
         self.assertEqual(self.page("--format=xla", "--part=live-range", dump), LIVE_RANGES)
         self.assertIn("Memory Space: default (color=0)", self.page("--format=xla", "--part=usage", dump))
 
+    def test_facts_that_cannot_be_true_are_findings(self):
+        text = SEEDS[3].read_text()
+        for old, new, why in (("allocation 5: ", "allocation 6: ", "numbered from 0; this is number 5"),
+                              ("(size=58720256,offset=0): f32[4096,3584]{1,0:T(8,128)S(1)}", "(size=99999999999,offset=0): f32[4096,3584]{1,0:T(8,128)S(1)}",
+                               "ends at 99999999999, behind the 90177536 bytes"),
+                              ("p4.10 @0> (size=58720256", "p4.10 @0> (size=58720255", "end at 58720255, 1 bytes before"),
+                              ("    fusion.10{}:9-11\n", "    fusion.10{}:11-9\n", "ends before it begins"),
+                              ("    fusion.10{}:9-11\n", "    fusion.10{}:9-16\n", "not within the schedule, 0-15"),
+                              ("    fusion.10{}:9-11\n", "", "has no live range"),
+                              ("    fusion.10{}:9-11\n", "    fusion.10{}:9-11\n    spare{}:1-2\n", "in no allocation")):
+            self.assertIn(old, text)
+            changed = text.replace(old, new, 1)
+            answer = self.report("--strict", "-", stdin=changed.encode())
+            self.assertEqual(answer.code, 1, answer)
+            found = [line for line in answer.err.splitlines() if why in line]
+            self.assertEqual(len(found), 1, answer.err)
+            number = int(re.match(r"<stdin>:(\d+):", found[0])[1])
+            place = new.strip().splitlines()[-1].split(" (")[0] if new else "<34 fusion.10 @0> (size="
+            line = changed.splitlines()[number - 1]
+            self.assertTrue(place in line or why.startswith("end at") and "parameter 4" in line, (place, line))
+        colors = text.replace("<39 copy-start{0} @1>", "<39 copy-start{0} @0>")
+        self.assertIn("is of color 0, its allocation of 1", self.report("-", stdin=colors.encode()).err)
+
     def test_lines_too_many_or_too_few_are_named_alone(self):
         lines = SEEDS[3].read_text().splitlines(keepends=True)
         row = lines.index("    fusion.10: 14680064 bytes\n")
@@ -431,9 +454,20 @@ class Directories(ReportCase):
         sizes = [exact(line) for line in page.splitlines()[3:9]]
         self.assertEqual(sum(sizes[:-1]), sizes[-1])
 
+    @unittest.skipUnless(CORPUS.is_dir(), "the corpus is not unpacked")
+    def test_all_dumps_are_consistent(self):
+        modules = 0
+        for archive in sorted(CORPUS.iterdir()):
+            if not archive.is_dir():
+                continue
+            answer = self.report("--strict", "--format=json", str(archive))
+            self.assertEqual(answer.code, 0, answer.err[:1000])
+            modules += len(json.loads(answer.out)["modules"])
+        self.assertGreaterEqual(modules, 400)
+
     def make(self):
         self.dump("module_0001.jit_small")
-        self.dump("module_0002.jit_large", assignment=ASSIGNMENT.replace("size 16,", "size 160,"))
+        self.dump("module_0002.jit_large", assignment=ASSIGNMENT.replace("size 36,", "size 180,"))
         return self.dump("module_0003.jit_other", live=None)
 
     def test_list(self):
@@ -454,7 +488,7 @@ class Directories(ReportCase):
         listed = json.loads(self.page("--format=json", dump))
         self.assertEqual(listed["schema"], "stowplan.modules/1")
         self.assertEqual([m["name"] for m in listed["modules"]][0], "module_0002.jit_large")
-        self.assertEqual(listed["modules"][0]["kinds"]["temporaries"], 36)
+        self.assertEqual(listed["modules"][0]["kinds"]["temporaries"], 180)
         rows = list(csv.DictReader(io.StringIO(self.page("--format=csv", dump))))
         self.assertEqual([int(row["bytes"]) for row in rows], [196, 52, 52])
         self.assertEqual(rows[2]["peak_bytes"], "")
