@@ -159,7 +159,8 @@ ShapeId InferSlice(const Inference& in) {
     if (stride <= 0 || slices[i] < 0 || slices[i + 1] < slices[i] ||
         slices[i + 1] > in.Dims(0)[i / 3])
       return {};
-    dims.push_back((slices[i + 1] - slices[i] + stride - 1) / stride);
+    const int64_t length = slices[i + 1] - slices[i];
+    dims.push_back(length / stride + (length % stride == 0 ? 0 : 1));
   }
   return in.Array(in.m.shapes[in.Operand(0)].type, dims);
 }
