@@ -47,8 +47,9 @@ struct DumpFile {
 struct DumpFileName {
   DumpFileKind kind = DumpFileKind::kForeign;
   std::string stem;
-  std::string module;  // "module_0003.jit_step"; without one in the name, its folder, which may be ""
-  std::string stage;   // "cpu_after_optimizations"; empty for reports under other names
+  std::string
+      module;  // "module_0003.jit_step"; without one in the name, its folder, which may be ""
+  std::string stage;  // "cpu_after_optimizations"; empty for reports under other names
 };
 
 // The name alone; kForeign when it tells nothing.
