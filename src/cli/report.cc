@@ -227,8 +227,8 @@ CommandSpec ReportCommand() {
           "the true one, how full the heaps are, and what is live at the peak. Of several,\n"
           "lists them, largest first; --module chooses one.\n"
           "\n"
-          "Every figure is computed; those in the files that differ are warnings, and with\n"
-          "--strict make the exit code 1.\n",
+          "Every figure is computed; those in the files that differ, and facts that cannot\n"
+          "all be true, are warnings, and with --strict make the exit code 1.\n",
       .examples =
           "  XLA_FLAGS=--xla_dump_to=dump python train.py    makes JAX write its reports\n"
           "  stowplan report dump/                           all modules, largest first\n"
@@ -261,7 +261,7 @@ CommandSpec ReportCommand() {
                .choices = TargetNames()},
               {.name = "reconcile",
                .help = "show each figure that XLA and JAX print, and how it comes about"},
-              {.name = "strict", .help = "exit code 1 when a figure in the files is wrong"},
+              {.name = "strict", .help = "exit code 1 when something in the files is wrong"},
               {.name = "format",
                .value = "KIND",
                .help = "how to print",

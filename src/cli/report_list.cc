@@ -140,7 +140,7 @@ std::string ModulesPage(const std::vector<ModuleRow>& modules, const HiddenModul
     }
     std::string name = Printable(row.name);
     if (row.findings != 0) {
-      name += "  (" + CountOf(static_cast<int64_t>(row.findings), "wrong figure") + ")";
+      name += "  (" + CountOf(static_cast<int64_t>(row.findings), "finding") + ")";
     }
     table.Add({HumanAndExactBytes(row.summary.bytes), Percent(temp, row.summary.bytes),
                row.summary.peak ? HumanAndExactBytes(PeakOf(row)) : "not known", std::move(name)});

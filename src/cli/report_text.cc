@@ -56,12 +56,13 @@ std::string Shortened(std::string_view text, size_t width) {
 std::string ShortenedOpName(std::string_view text, size_t width) {
   if (TextWidth(text) <= width) return std::string(text);
   // jit(f)/jit(main)/conv[window_strides=(1,) ...]
-  const size_t open = text.find('[');
-  if (open != std::string_view::npos && open != 0 && text.ends_with(']') &&
-      text.substr(0, open).find('/') != std::string_view::npos) {
-    return ShortenedOpName(std::string(text.substr(0, open)) + "[...]", width);
+  std::string name(text);
+  const size_t open = name.find('[');
+  if (open != std::string::npos && open != 0 && name.ends_with(']') && name.find('/') < open) {
+    name.replace(open, std::string::npos, "[...]");
+    if (TextWidth(name) <= width) return name;
   }
-  return std::string(kDots) + std::string(Tail(text, width - std::min(width, kDots.size())));
+  return std::string(kDots) + std::string(Tail(name, width - std::min(width, kDots.size())));
 }
 
 std::string ShortenedPath(std::string_view text, size_t width) {

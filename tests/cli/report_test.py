@@ -357,6 +357,16 @@ class Inputs(ReportCase):
                 self.assertEqual((answer.code, answer.err.count("error:")), (2, 1), answer)
                 self.assertIn("`stowplan report` reads it", answer.err)
 
+    def test_long_names_of_operations(self):
+        text = SEEDS[4].read_text()
+        name = "jit(conv_general_dilated)/jit(main)/conv_general_dilated["
+        self.assertIn(name, text)
+        for before, after in ((20, 0), (200, 0), (100_000, 0), (0, 200), (200, 100_000)):
+            long = "jit(f)/" + "very_" * before + "long/conv[" + "x" * after + "]["
+            page = self.page(self.write("long.txt", text.replace(name, long)))
+            self.assertIn("long/conv[...]", page)
+            self.assertLess(max(map(len, page.splitlines())), 110)
+
     def test_shapes_are_cut_behind_their_dimensions(self):
         self.assertIn(" f32[32,513,5120]{2,1,0:T(8,...  S(0)", self.page(str(SEEDS[4])))
 
