@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import shutil
 import subprocess
@@ -356,6 +357,19 @@ class Inputs(ReportCase):
                 answer = self.run_cli(command, path)
                 self.assertEqual((answer.code, answer.err.count("error:")), (2, 1), answer)
                 self.assertIn("`stowplan report` reads it", answer.err)
+
+    def test_mutated_seeds(self):
+        rng = random.Random(4)
+        formats = ((), ("--reconcile",), ("--format=json",), ("--format=minimalloc",), ("--sort=time",), ("--format=xla", "--dialect=jaxlib-0.6.0"))
+        for seed in SEEDS * 12:
+            data = bytearray(seed.read_bytes())
+            for _ in range(rng.randint(1, 3)):
+                at = rng.randrange(len(data))
+                data[at:at + rng.randint(0, 4)] = bytes(rng.choices(b" {}()<>,:=0123456789ab[]/\n\t%@-\xff", k=rng.randint(0, 4)))
+            for words in formats:
+                answer = self.report("-", *words, stdin=bytes(data))
+                self.assertIn(answer.code, (0, 2), (words, data, answer))
+                self.assertTrue(answer.code == 0 or "error:" in answer.err, answer)
 
     def test_long_names_of_operations(self):
         text = SEEDS[4].read_text()

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes to the report reader. What it accepts is written back; whatever line then differs is
 // named as a finding, so no line is lost in silence; and the written file is accepted and comes
-// back as it is.
+// back as it is. Its figures can be computed.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "laws.h"
+#include "report/json.h"
+#include "stowplan/report/check.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
@@ -25,6 +28,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     stowplan::fuzz::Fail("a difference without a finding, or the reverse", std::string(input),
                          written);
   }
+  // The figures of a page: any answer will do, and sums add up.
+  (void)Render(report::FindContradictions(*read, *source));
+  if (read->has_assignment) {
+    const auto summary = report::Summarize(*read);
+    if (summary && summary->peak) {
+      const report::Peak& peak = summary->peak->all;
+      int64_t live = 0;
+      for (const auto& row : report::LiveValuesAt(*read, peak.time)) live += row.bytes;
+      if (live != peak.bytes)
+        stowplan::fuzz::Fail("the list of the peak does not add up", std::string(input), written);
+    }
+  }
+  (void)report::WriteJson(*read);
   const std::shared_ptr<const Source> again = Source::FromBytes("written", written);
   const auto reread = report::ReadReport({&again, 1});
   if (!reread)
