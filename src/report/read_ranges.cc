@@ -105,9 +105,13 @@ int TakeGuides(Piece& piece) {
 void ReadTree(Lines& lines, ReportBuilder& builder, LiveRanges& ranges) {
   builder.report.dialect.stack_tree = true;
   ranges.has_tree = true;
-  for (lines.Next(); lines.line().starts_with("    ") && !lines.at_end(); lines.Next()) {
-    const std::string_view line = lines.line();
-    Piece piece(line);
+  int64_t sum = 0;
+  // Of several top nodes, only the last has children without a guide before them.
+  const auto is_node = [](std::string_view line) {
+    return line.starts_with("    ") || line.starts_with("  │");
+  };
+  for (lines.Next(); is_node(lines.line()) && !lines.at_end(); lines.Next()) {
+    Piece piece(lines.line());
     TreeNode node;
     node.depth = TakeGuides(piece);
     // A name may hold anything; what follows it may not.
@@ -127,6 +131,10 @@ void ReadTree(Lines& lines, ReportBuilder& builder, LiveRanges& ranges) {
       lines.Fail("expected `name (P%, total: N bytes, current: N bytes, remaining: N bytes)`",
                  piece.rest());
       continue;
+    }
+    if (__builtin_add_overflow(sum, node.current, &sum)) {
+      lines.Fail("the bytes of the tree do not fit in 64 bits");
+      return;
     }
     ranges.tree.push_back(node);
   }

@@ -132,6 +132,27 @@ TEST(CompareFigures, OneLineOneFinding) {
   EXPECT_EQ(found[1].line, lines.size() - 1);
 }
 
+TEST(ReadReport, ATreeOfSeveralTops) {
+  const std::string list(kLiveRanges.substr(0, kLiveRanges.find("  Stack trace")));
+  const std::string text =
+      list +
+      "  Stack trace breakdown for peak usage: 52 bytes\n"
+      "    main (69.2%, total: 36 bytes, current: 0 bytes, remaining: 52 bytes)\n"
+      "  │   └── x (69.2%, total: 36 bytes, current: 36 bytes, remaining: 16 bytes)\n"
+      "    other (30.8%, total: 16 bytes, current: 16 bytes, remaining: 0 bytes)\n";
+  const Answer answer = Ask(text);
+  EXPECT_TRUE(answer.is_read) << Render(answer.complaints);
+  EXPECT_EQ(answer.written, text);
+
+  std::string huge = text;
+  for (const std::string_view figure : {"current: 36", "current: 16"}) {
+    huge.replace(huge.find(figure), figure.size(), "current: 9 223 372 036 854 775 807");
+  }
+  const Answer too_much = Ask(huge);
+  EXPECT_FALSE(too_much.is_read);
+  EXPECT_TRUE(too_much.names(static_cast<size_t>(std::ranges::count(text, '\n'))));
+}
+
 // Each of many wrong lines is found, and finding them is linear in their number.
 TEST(CompareFigures, ManyWrongLines) {
   constexpr int kRows = 100000;
