@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -275,6 +276,61 @@ class Page {
     if (shown != live.size()) {
       table.Add({HumanAndExactBytes(rest), Percent(rest, peak.bytes),
                  "and " + std::to_string(live.size() - shown) + " more"});
+    }
+    table.Append(out_);
+    BySource(live);
+  }
+
+  // Values of one line of the user's program, or of none that is known.
+  struct SourceGroup {
+    std::string source;
+    int64_t bytes = 0;
+    int64_t values = 0;
+    std::string op_name = {};  // of the largest value
+  };
+
+  [[nodiscard]] std::vector<SourceGroup> GroupBySource(
+      const std::vector<report::LiveValue>& live) const {
+    std::vector<SourceGroup> groups;
+    std::unordered_map<std::string, size_t> rows;
+    for (const report::LiveValue& row : live) {
+      const Value& value = report_.values[row.value];
+      report::Origin origin = origins_.Of(value);
+      if (origin.source.empty()) {
+        const bool is_parameter = report_.allocations[value.allocation].parameter.has_value();
+        origin = {.op_name = "", .source = is_parameter ? "parameters" : "not known"};
+      }
+      const auto [group, is_new] = rows.try_emplace(origin.source, groups.size());
+      if (is_new) groups.push_back({.source = origin.source, .op_name = origin.op_name});
+      groups[group->second].bytes += row.bytes;
+      ++groups[group->second].values;
+    }
+    std::ranges::stable_sort(groups, std::greater(), &SourceGroup::bytes);
+    return groups;
+  }
+
+  // The live values again, where that says more than the list of them. Adds up to the peak.
+  void BySource(const std::vector<report::LiveValue>& live) {
+    const std::vector<SourceGroup> groups = GroupBySource(live);
+    const bool has_sources = std::ranges::any_of(
+        groups, [](const SourceGroup& group) { return !group.op_name.empty(); });
+    if (!has_sources || groups.size() == live.size()) return;
+    Heading("The same by source line, each with the operation of its largest value");
+    TextTable table({kRight, kRight, kRight, kLeft, kLeft});
+    const int64_t whole = summary_.peak->all.bytes;
+    int64_t rest = whole;
+    size_t shown = 0;
+    for (const SourceGroup& group : groups) {
+      if (shown == options_.limit || group.bytes < options_.min_size) break;
+      table.Add({HumanAndExactBytes(group.bytes), Percent(group.bytes, whole),
+                 CountOf(group.values, "value"), ShortenedPath(Printable(group.source), 26),
+                 ShortenedOpName(Printable(group.op_name), 26)});
+      rest -= group.bytes;
+      ++shown;
+    }
+    if (shown != groups.size()) {
+      table.Add({HumanAndExactBytes(rest), Percent(rest, whole), "",
+                 "and " + std::to_string(groups.size() - shown) + " more"});
     }
     table.Append(out_);
   }

@@ -191,15 +191,51 @@ std::string SourceName(std::string_view file, int64_t line) {
   return line > 0 ? std::string(file) + ":" + std::to_string(line) : std::string(file);
 }
 
-// A fusion without words of its own is what its root is.
-const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id) {
-  const hlo::Metadata* metadata = module.metadata_of(id);
-  if (metadata != nullptr || module.instructions[id].opcode != hlo::Opcode::kFusion)
-    return metadata;
+// Of a fusion without words of its own: those of its root, else of the last that has some.
+const hlo::Metadata* MetadataInside(const hlo::Module& module, hlo::InstrId id) {
   const std::span<const hlo::CompId> called = module.called_by(id);
   if (called.empty()) return nullptr;
-  const hlo::InstrId root = module.computations[called[0]].root;
-  return root.is_none() ? nullptr : module.metadata_of(root);
+  const hlo::Computation& body = module.computations[called[0]];
+  if (body.root.is_none()) return nullptr;
+  const hlo::Metadata* metadata = module.metadata_of(body.root);
+  for (uint32_t i = body.count; i-- > 0 && metadata == nullptr;) {
+    metadata = module.metadata_of(hlo::InstrId(body.first.index + i));
+  }
+  return metadata;
+}
+
+// What only changes the form of its operand. The compiler makes these up, without words.
+bool IsChangeOfForm(hlo::Opcode opcode) {
+  return opcode == hlo::Opcode::kCopy || opcode == hlo::Opcode::kBitcast ||
+         opcode == hlo::Opcode::kConvert || opcode == hlo::Opcode::kReshape ||
+         opcode == hlo::Opcode::kTranspose || opcode == hlo::Opcode::kBroadcast;
+}
+
+// The same of a fusion of nothing else.
+bool IsFusedChangeOfForm(const hlo::Module& module, hlo::InstrId id) {
+  const std::span<const hlo::CompId> called = module.called_by(id);
+  if (called.empty() || module.operands_of(id).size() != 1) return false;
+  const hlo::Computation& body = module.computations[called[0]];
+  for (uint32_t i = 0; i < body.count; ++i) {
+    const hlo::Opcode opcode = module.instructions[hlo::InstrId(body.first.index + i)].opcode;
+    if (opcode != hlo::Opcode::kParameter && !IsChangeOfForm(opcode)) return false;
+  }
+  return true;
+}
+
+const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id) {
+  constexpr int kMostSteps = 8;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const hlo::Metadata* metadata = module.metadata_of(id);
+    const hlo::Opcode opcode = module.instructions[id].opcode;
+    const bool is_fusion = opcode == hlo::Opcode::kFusion;
+    if (metadata == nullptr && is_fusion) metadata = MetadataInside(module, id);
+    if (metadata != nullptr) return metadata;
+    if (!IsChangeOfForm(opcode) && !(is_fusion && IsFusedChangeOfForm(module, id))) break;
+    if (module.operands_of(id).empty()) break;
+    id = module.operands_of(id)[0];
+  }
+  return nullptr;
 }
 
 Origin OriginIn(const hlo::Module& module, hlo::InstrId id) {

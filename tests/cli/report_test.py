@@ -185,6 +185,19 @@ class Reconcile(ReportCase):
             self.assertRegex(page, line)
         self.assertLessEqual(max(map(len, page.splitlines())), 100)
 
+    def test_by_source_line(self):
+        for seed, rows, first in ((4, 2, "linear.py:663"), (2, 3, "parameters")):
+            page = self.page(str(SEEDS[seed]))
+            lines = page.split("\nThe same by source line")[1].splitlines()[1:]
+            self.assertEqual(len(lines), rows, page)
+            self.assertIn(first, lines[0])
+            peak = exact(re.search(r"Live at the peak, [^:]*: (.*) of", page)[1])
+            self.assertEqual(sum(map(exact, lines)), peak)
+        limited = self.page(str(SEEDS[2]), "--limit=1").split("\nThe same by source line")[1].splitlines()[1:]
+        self.assertEqual(sum(map(exact, limited)), 524320)
+        self.assertIn("and 2 more", limited[1])
+        self.assertNotIn("source line", self.page(str(SEEDS[3])))
+
     def test_heaps_without_values(self):
         text = ASSIGNMENT + "allocation 2: size 1024, color 1, preallocated-temp:\n"
         page = self.page(self.write("a.txt", text), self.write("l.txt", LIVE_RANGES))

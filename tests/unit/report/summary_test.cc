@@ -145,8 +145,29 @@ StackFrames
   ROOT %n = f32[] negate(%p), metadata={op_name="jit(step)/neg" stack_frame_id=1}
 }
 
+%inner (q: f32[]) -> f32[] {
+  %q = f32[] parameter(0)
+  %i = f32[] negate(%q), metadata={op_name="jit(step)/inner"}
+  ROOT %b = f32[] bitcast(%i)
+}
+
+%form (r: f32[]) -> f32[] {
+  %r = f32[] parameter(0)
+  ROOT %d = f32[] copy(%r)
+}
+
+%sum (s: f32[]) -> f32[] {
+  %s = f32[] parameter(0)
+  ROOT %e = f32[] add(%s, %s)
+}
+
 ENTRY %main (a: f32[]) -> f32[] {
   %a = f32[] parameter(0), metadata={op_name="a"}
+  %g = f32[] fusion(%a), kind=kLoop, calls=%inner
+  %h = f32[] fusion(%g), kind=kLoop, calls=%form
+  %k = f32[] copy(%h)
+  %l = f32[] fusion(%k), kind=kLoop, calls=%sum
+  %m = f32[] add(%l, %l)
   ROOT %f = f32[] fusion(%a), kind=kLoop, calls=%body
 }
 
@@ -159,6 +180,16 @@ ENTRY %main (a: f32[]) -> f32[] {
   // A fusion without words of its own is what its root is.
   value.instruction = "f";
   EXPECT_EQ(origins.Of(value), (Origin{.op_name = "jit(step)/neg", .source = "train.py:7"}));
+  // Or what the last inside of it is that has words, and a copy is what it copies.
+  for (const std::string_view name : {"g", "h", "k"}) {
+    value.instruction = name;
+    EXPECT_EQ(origins.Of(value).op_name, "jit(step)/inner") << name;
+  }
+  // What computes something is not its operand.
+  for (const std::string_view name : {"l", "m"}) {
+    value.instruction = name;
+    EXPECT_EQ(origins.Of(value), Origin()) << name;
+  }
   value.instruction = "a";
   EXPECT_EQ(origins.Of(value), (Origin{.op_name = "a", .source = ""}));
   value.instruction = "nobody";
