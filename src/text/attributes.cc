@@ -288,6 +288,19 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
   }
 }
 
+// What stands behind the `=` of an attribute that is not known.
+bool ParseUnknown(Reader& reader, std::string_view name, Attribute& out) {
+  Cursor& c = reader.cursor;
+  std::string_view value;
+  if (!ParseBalanced(c, value)) return false;
+  if (value.empty()) return c.FailExpected("a value");
+  reader.WarnOnce(name.data(), name.size(),
+                  "attribute '" + std::string(name) + "' is not known; kept as written");
+  const std::string whole = std::string(name).append("=").append(value);
+  out = Attribute::OfText(AttributeKey::kUnknown, Canonical(reader, name.data(), whole));
+  return true;
+}
+
 // XLA does not print these values, so a module that says them equals one that does not.
 bool IsDefault(const hlo::Module& m, Opcode opcode, const Attribute& a) {
   const auto is_word = [&](std::string_view word) { return m.view(a.text()) == word; };
@@ -366,12 +379,7 @@ bool ParseAttributes(Reader& reader, Opcode opcode, AttributeList& out) {
     if (key == AttributeKey::kSliceSizes && opcode != Opcode::kGather)
       key = AttributeKey::kPermuteSliceSizes;
     if (!key) {
-      std::string_view value;
-      if (!ParseBalanced(c, value)) return false;
-      reader.WarnOnce(begin, name.size(),
-                      "attribute '" + std::string(name) + "' is not known; kept as written");
-      const std::string_view whole(begin, static_cast<size_t>(value.data() + value.size() - begin));
-      out.list.push_back(Attribute::OfText(AttributeKey::kUnknown, reader.builder.ToText(whole)));
+      if (!ParseUnknown(reader, name, out.list.emplace_back())) return false;
       continue;
     }
     for (const Attribute& other : out.list) {

@@ -102,6 +102,7 @@ bool ParseUnknown(Reader& reader, std::string_view name, const char* begin) {
   Cursor& c = reader.cursor;
   std::string_view value;
   if (!ParseBalanced(c, value)) return false;
+  if (value.empty()) return c.FailExpected("a value");
   // Blocks of several lines end with their line.
   const char* last = value.data() + value.size();
   if (std::string_view(begin, static_cast<size_t>(last - begin)).find('\n') !=

@@ -67,6 +67,20 @@ TEST(TextUnknown, SeveralOfOneInstruction) {
   EXPECT_EQ(ReprintInstruction(line), line);
 }
 
+TEST(TextUnknown, BlanksAndCommentsAroundTheValueAreNotKept) {
+  EXPECT_EQ(ReprintInstruction("%x = f32[4]{0} copy(%a), one=\n /* 1 */ 1 // }\n , two = {2}"),
+            "%x = f32[4]{0} copy(%a), one=1, two={2}");
+}
+
+TEST(TextUnknown, WithoutAValueIsAnError) {
+  EXPECT_NE(ReprintInstruction("%x = f32[4]{0} copy(%a), one= , two=2")
+                .find("35:38: error: expected a value, found ','"),
+            std::string::npos);
+  EXPECT_NE(Reprint("HloModule m, one=, two=2\nENTRY e {\n  ROOT r = f32[] constant(1)\n}\n")
+                .find("error: expected a value, found ','"),
+            std::string::npos);
+}
+
 TEST(TextUnknown, NothingElseIsWarnedOf) {
   EXPECT_EQ(Warnings("ENTRY e {\n  ROOT r = f32[] constant(1), metadata={op_name=\"n\"}\n}\n"), "");
 }
