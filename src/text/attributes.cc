@@ -291,13 +291,14 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
 // What stands behind the `=` of an attribute that is not known.
 bool ParseUnknown(Reader& reader, std::string_view name, Attribute& out) {
   Cursor& c = reader.cursor;
+  const char* begin = name.data();
   std::string_view value;
   if (!ParseBalanced(c, value)) return false;
   if (value.empty()) return c.FailExpected("a value");
-  reader.WarnOnce(name.data(), name.size(),
+  reader.WarnOnce(begin, name.size(),
                   "attribute '" + std::string(name) + "' is not known; kept as written");
   const std::string whole = std::string(name).append("=").append(value);
-  out = Attribute::OfText(AttributeKey::kUnknown, Canonical(reader, name.data(), whole));
+  out = Attribute::OfText(AttributeKey::kUnknown, Canonical(reader, begin, whole));
   return true;
 }
 
