@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that is known of a program before memory is planned: the results of the stages, in order.
+#pragma once
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/buffers/buffer_set.h"
+#include "stowplan/buffers/in_place.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/live_ranges.h"
+#include "stowplan/schedule/call_graph.h"
+#include "stowplan/schedule/orders.h"
+#include "stowplan/schedule/schedule.h"
+#include "stowplan/values/value_flow.h"
+
+namespace stowplan {
+
+struct AnalysisOptions {
+  ComputationList computations = ComputationList::kById;
+  Reshapes reshapes = Reshapes::kMove;
+  AsyncBirth async_birth = AsyncBirth::kOwnTime;
+};
+
+struct Analysis {
+  Orders orders;
+  CallGraph calls;
+  Schedule schedule;
+  ValueFlow flow;
+  InPlacePairs pairs;
+  BufferSet buffers;
+  LiveRanges live;
+};
+
+// Needs a module without complaints (hlo::Verify). Fails when it is not scheduled, or calls a
+// computation in two ways.
+Result<Analysis> Analyze(const hlo::Module& module, const AnalysisOptions& options);
+
+}  // namespace stowplan

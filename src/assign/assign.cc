@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers one by one: parameters, constants, tuples and the parts of the result have allocations of
+// their own; some temporaries move into these; the rest is packed into a heap.
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <ranges>
+#include <tuple>
+
+#include "assign/assigner.h"
+#include "assign/heap.h"
+#include "base/checked_math.h"
+
+namespace stowplan {
+
+using hlo::CompId;
+using hlo::InstrId;
+using hlo::Opcode;
+
+Assigner::Assigner(const hlo::Module& module, const Analysis& analysis, const Rules& rules,
+                   const std::optional<Preset>& preset)
+    : module_(module),
+      analysis_(analysis),
+      rules_(rules),
+      preset_(preset),
+      share_(module, analysis, rules.sharing) {
+  is_donated_.assign(analysis.flow.positions.size(), 0);
+  const std::span<const InstrId> parameters = module.parameters_of(module.entry);
+  for (const hlo::InputOutputAlias& alias : module.header.aliases) {
+    if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size())) continue;
+    const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
+    const uint32_t offset = analysis.flow.positions.Find(
+        module.shapes, module.instructions[parameter].shape, alias.parameter_index);
+    if (offset != Positions::kNowhere)
+      is_donated_[analysis.flow.positions.At(parameter, offset).index] = 1;
+  }
+}
+
+Result<Assignment> Assigner::Run() {
+  if (std::optional<Diagnostics> errors = Measure()) return std::unexpected(*std::move(errors));
+  FindComputationClasses();
+  NumberPositions();
+  STOWPLAN_TRY(Assignment assignment, RunOnce(rules_.order == AssignOrder::kEarliestFirst));
+  if (!assignment.is_swept) return assignment;
+  int64_t total = 0;
+  for (const Allocation& allocation : assignment.allocations.rows()) {
+    if (allocation.color == 0) total = SaturatingAdd(total, allocation.size);
+  }
+  return total > rules_.sweep_limit ? RunOnce(false) : assignment;
+}
+
+Result<Assignment> Assigner::RunOnce(bool sweeps) {
+  sweeps_ = sweeps;
+  assignment_ = {.places = std::vector<Place>(analysis_.flow.values.size()),
+                 .colors = colors_,
+                 .is_swept = sweeps};
+  is_done_.assign(analysis_.buffers.size(), 0);
+  delayed_.clear();
+  tenants_.clear();
+  if (std::optional<Diagnostics> errors = PlacePreset()) return std::unexpected(*std::move(errors));
+  AssignPhase(Phase::kGlobal);
+  PackTemporaries();
+  AssignPhase(Phase::kThreadLocal);
+  MarkLiveOut();
+  CombineTemporaries();
+  return std::move(assignment_);
+}
+
+// What control flow reaches from the entry runs on the program's memory; what is called inside an
+// instruction is on the stack of a thread.
+void Assigner::FindComputationClasses() {
+  classes_.assign(module_.computations.size(), kUnreached);
+  classes_[module_.entry.index] = static_cast<uint8_t>(Phase::kGlobal);
+  // Callers before callees.
+  for (size_t c = module_.computations.size(); c-- != 0;) {
+    if (classes_[c] == kUnreached) continue;
+    const hlo::Computation& computation = module_.computations[CompId(c)];
+    for (uint32_t k = 0; k < computation.count; ++k) {
+      const InstrId id(size_t{computation.first.index} + k);
+      for (const CompId callee : module_.called_by(id)) {
+        classes_[callee.index] =
+            ContextOfCallsBy(module_.instructions[id].opcode) == CallContext::kControlFlow
+                ? classes_[c]
+                : static_cast<uint8_t>(Phase::kThreadLocal);
+      }
+    }
+  }
+}
+
+// Depth first through the call graph; the last computation finished comes first.
+void Assigner::NumberPositions() {
+  struct Frame {
+    CompId computation;
+    size_t next = 0;
+    size_t next_callee = 0;
+  };
+  std::vector<uint8_t> is_seen(module_.computations.size(), 0);
+  std::vector<CompId> finished;
+  std::vector<Frame> stack;
+  for (const CompId root : analysis_.orders.computations) {
+    if (!analysis_.calls.callers_of(root).empty()) continue;
+    stack.push_back({root});
+    is_seen[root.index] = 1;
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      const auto list =
+          Orders::Of(analysis_.orders.listed, module_.computations[frame.computation]);
+      if (frame.next == list.size()) {
+        finished.push_back(frame.computation);
+        stack.pop_back();
+        continue;
+      }
+      const std::span<const CompId> called = module_.called_by(list[frame.next]);
+      if (frame.next_callee == called.size()) {
+        ++frame.next;
+        frame.next_callee = 0;
+        continue;
+      }
+      const CompId callee = called[frame.next_callee++];
+      if (is_seen[callee.index] == 0) {
+        is_seen[callee.index] = 1;
+        stack.push_back({callee});
+      }
+    }
+  }
+  numbers_.assign(module_.instructions.size(), 0);
+  uint32_t next = 0;
+  for (const CompId computation : std::views::reverse(finished)) {
+    for (const InstrId id :
+         Orders::Of(analysis_.orders.post_order, module_.computations[computation]))
+      numbers_[id.index] = next++;
+  }
+}
+
+std::optional<Diagnostics> Assigner::PlacePreset() {
+  if (!preset_ || rules_.preset_space < 0) return std::nullopt;
+  const std::string file = module_.source ? module_.source->name() : std::string();
+  const AllocationId allocation = assignment_.allocations.Add(
+      {.size = preset_->size, .color = rules_.preset_space});
+  tenants_.emplace_back();
+  for (const Preset::Chunk& chunk : preset_->chunks) {
+    const std::span<const ValueId> values = analysis_.flow.at(chunk.position);
+    if (values.size() != 1 || analysis_.flow.values[values[0]].position != chunk.position) {
+      return Fail(file, fmt::format("the preset places {}, where no value is born",
+                                    module_.name(analysis_.flow.positions.instruction(
+                                        chunk.position)))).error();
+    }
+    const ValueId value = values[0];
+    if (colors_[value.index] != rules_.preset_space) {
+      return Fail(file, fmt::format("the preset places {} in memory space {}, but its layout says "
+                                    "{}",
+                                    module_.name(analysis_.flow.instruction(value)),
+                                    rules_.preset_space, colors_[value.index])).error();
+    }
+    assignment_.places[value.index] = {allocation, chunk.offset, chunk.size};
+    assignment_.allocations[allocation].values.push_back(value);
+    is_done_[analysis_.buffers.of(value).index] = 1;
+  }
+  std::ranges::sort(assignment_.allocations[allocation].values);
+  return std::nullopt;
+}
+
+std::vector<BufferId> Assigner::Candidates(Phase phase) const {
+  const BufferSet& buffers = analysis_.buffers;
+  std::vector<BufferId> candidates;
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    const InstrId first = analysis_.flow.instruction(buffers.values_of(BufferId(b))[0]);
+    const CompId computation = module_.instructions[first].parent;
+    if (classes_[computation.index] == static_cast<uint8_t>(phase) &&
+        analysis_.calls.is_fused[computation.index] == 0 && is_done_[b] == 0)
+      candidates.emplace_back(b);
+  }
+  if (phase == Phase::kThreadLocal && sweeps_ && rules_.thread_locals_by_number) return candidates;
+  struct Key {
+    int64_t start = 0;
+    int64_t size = 0;
+    bool is_inside = false;  // not a part of the result
+    uint32_t number = 0;
+    BufferId id;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  keys.reserve(candidates.size());
+  for (const BufferId id : candidates) {
+    Key key = {.start = std::numeric_limits<int64_t>::max(),
+               .size = -SizeOf(id),
+               .is_inside = buffers.is_live_out[id.index] == 0,
+               .number = std::numeric_limits<uint32_t>::max(),
+               .id = id};
+    for (const ValueId value : buffers.values_of(id)) {
+      key.number = std::min(key.number, numbers_[analysis_.flow.instruction(value).index]);
+      if (analysis_.live.of(value).exists())
+        key.start = std::min(key.start, analysis_.live.of(value).start);
+    }
+    if (sweeps_) {
+      key.number = 0;
+    } else {
+      key.start = 0;
+    }
+    keys.push_back(key);
+  }
+  std::ranges::sort(keys);
+  std::ranges::transform(keys, candidates.begin(), &Key::id);
+  return candidates;
+}
+
+void Assigner::AssignPhase(Phase phase) {
+  reusable_.clear();
+  for (const BufferId id : Candidates(phase)) AssignBuffer(id, phase);
+}
+
+AllocationId Assigner::NewAllocation(BufferId id) {
+  const AllocationId allocation =
+      assignment_.allocations.Add({.size = SizeOf(id), .color = ColorOf(id)});
+  tenants_.emplace_back();
+  Put(id, allocation);
+  return allocation;
+}
+
+void Assigner::Put(BufferId id, AllocationId allocation) {
+  is_done_[id.index] = 1;
+  for (const ValueId value : analysis_.buffers.values_of(id)) {
+    assignment_.places[value.index] = {allocation, 0, SizeOf(id)};
+    assignment_.allocations[allocation].values.push_back(value);
+    std::vector<Tenant>& tenants = tenants_[allocation.index];
+    const Tenant tenant = {analysis_.live.of(value), value};
+    const auto at = std::ranges::upper_bound(
+        tenants, std::pair(tenant.range.start, tenant.range.end), {},
+        [](const Tenant& t) { return std::pair(t.range.start, t.range.end); });
+    tenants.insert(at, tenant);
+  }
+  if (analysis_.buffers.is_live_out[id.index] != 0)
+    assignment_.allocations[allocation].is_maybe_live_out = true;
+}
+
+// Constants and parameters of the program.
+bool Assigner::AssignFixed(BufferId id) {
+  for (const ValueId value : analysis_.buffers.values_of(id)) {
+    const InstrId instruction = analysis_.flow.instruction(value);
+    const hlo::Instruction& row = module_.instructions[instruction];
+    if (row.opcode == Opcode::kConstant) {
+      assignment_.allocations[NewAllocation(id)].is_constant = true;
+      return true;
+    }
+    if (row.opcode == Opcode::kParameter && row.parent == module_.entry) {
+      const AllocationId made = NewAllocation(id);
+      Allocation& allocation = assignment_.allocations[made];
+      allocation.parameter = module_.NumberOr(instruction, hlo::AttributeKey::kParameterNumber, 0);
+      allocation.parameter_position = analysis_.flow.values[value].position;
+      allocation.is_aliased_parameter = IsDonated(allocation.parameter_position);
+      if (allocation.is_aliased_parameter) reusable_[allocation.color].push_back(made);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Assigner::AssignBuffer(BufferId id, Phase phase) {
+  if (AssignFixed(id)) return;
+  if (phase == Phase::kThreadLocal) {
+    assignment_.allocations[NewAllocation(id)].is_thread_local = true;
+    return;
+  }
+  const std::span<const ValueId> values = analysis_.buffers.values_of(id);
+  if (std::ranges::any_of(values, [&](ValueId value) {
+        return module_.shapes.is_tuple(analysis_.flow.shape(value));
+      })) {
+    assignment_.allocations[NewAllocation(id)].is_tuple = true;
+    return;
+  }
+  if (ReuseOperand(id) || ReuseResult(id)) return;
+  if (analysis_.buffers.is_live_out[id.index] == 0) {
+    std::vector<ValueId>& delayed = delayed_[ColorOf(id)];
+    delayed.insert(delayed.end(), values.begin(), values.end());
+    return;
+  }
+  reusable_[ColorOf(id)].push_back(NewAllocation(id));
+}
+
+void Assigner::PackTemporaries() {
+  for (const auto& [color, values] : delayed_) {
+    const HeapInput input = SimulateHeap(module_, analysis_, values, sizes_, share_);
+    const int64_t alignment = rules_.AlignmentOf(color);
+    std::vector<uint8_t> is_placed(input.groups.size(), 0);
+    const auto open_heap = [&](int64_t size) {
+      tenants_.emplace_back();
+      return assignment_.allocations.Add({.size = size, .color = color});
+    };
+    const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
+      assignment_.places[value.index] = {heap, offset, size};
+      assignment_.allocations[heap].values.push_back(value);
+    };
+    AllocationId first;
+    size_t left = input.groups.size();
+    do {
+      const HeapPlan plan =
+          Sweeps(color) ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                        : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+      const AllocationId heap = open_heap(plan.size);
+      if (first.is_none()) first = heap;
+      for (size_t g = 0; g < input.groups.size(); ++g) {
+        if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
+        is_placed[g] = 1;
+        --left;
+        for (const ValueId value : input.groups[g].values)
+          put(value, heap, plan.offsets[g], input.groups[g].size);
+      }
+    } while (left != 0);
+    for (const ValueId value : input.empty) put(value, first, 0, 0);
+  }
+  for (const auto& [color, values] : delayed_) {
+    for (const ValueId value : values) is_done_[analysis_.buffers.of(value).index] = 1;
+  }
+}
+
+void Assigner::MarkLiveOut() {
+  for (size_t b = 0; b < analysis_.buffers.size(); ++b) {
+    if (analysis_.buffers.is_live_out[b] == 0) continue;
+    for (const ValueId value : analysis_.buffers.values_of(BufferId(b))) {
+      const AllocationId allocation = assignment_.places[value.index].allocation;
+      if (!allocation.is_none()) assignment_.allocations[allocation].is_maybe_live_out = true;
+    }
+  }
+}
+
+Result<Assignment> Assign(const hlo::Module& module, const Analysis& analysis, const Rules& rules,
+                          const std::optional<Preset>& preset) {
+  return Assigner(module, analysis, rules, preset).Run();
+}
+
+}  // namespace stowplan

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of an assignment while it is made.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "assign/can_share.h"
+#include "stowplan/assign/assignment.h"
+
+namespace stowplan {
+
+class Assigner {
+ public:
+  Assigner(const hlo::Module& module, const Analysis& analysis, const Rules& rules,
+           const std::optional<Preset>& preset);
+  Result<Assignment> Run();
+
+ private:
+  enum class Phase : uint8_t { kGlobal, kThreadLocal };
+
+  // sizes.cc: sizes and colors, and whether they can be.
+  std::optional<Diagnostics> Measure();
+
+  // assign.cc
+  Result<Assignment> RunOnce(bool sweeps);
+  std::optional<Diagnostics> PlacePreset();
+  void AssignPhase(Phase phase);
+  [[nodiscard]] std::vector<BufferId> Candidates(Phase phase) const;
+  void AssignBuffer(BufferId id, Phase phase);
+  bool AssignFixed(BufferId id);
+  void PackTemporaries();
+  void MarkLiveOut();
+  AllocationId NewAllocation(BufferId id);
+  void Put(BufferId id, AllocationId allocation);
+  void FindComputationClasses();
+  void NumberPositions();
+
+  // reuse.cc: buffers that move into an allocation that exists.
+  bool ReuseOperand(BufferId id);
+  bool ReuseResult(BufferId id);
+  bool TryAssign(AllocationId allocation, BufferId id);
+  [[nodiscard]] bool Interferes(AllocationId allocation, ValueId value);
+  [[nodiscard]] bool CopiesFrom(AllocationId allocation, ValueId value) const;
+
+  // combine.cc
+  void CombineTemporaries();
+
+  [[nodiscard]] int64_t SizeOf(BufferId id) const { return sizes_[id.index]; }
+  [[nodiscard]] int64_t ColorOf(BufferId id) const;
+  [[nodiscard]] bool IsDonated(PositionId id) const { return is_donated_[id.index] != 0; }
+  [[nodiscard]] bool Sweeps(int64_t color) const { return sweeps_ && rules_.Sweeps(color); }
+
+  const hlo::Module& module_;
+  const Analysis& analysis_;
+  const Rules& rules_;
+  const std::optional<Preset>& preset_;
+  bool sweeps_ = false;
+
+  std::vector<int64_t> sizes_;            // by buffer
+  std::vector<int64_t> colors_;           // by value
+  std::vector<uint8_t> is_donated_;       // by position
+  std::vector<uint8_t> classes_;          // by computation: a Phase, or kUnreached
+  std::vector<uint32_t> numbers_;         // by instruction: its place in the walk of its phase
+  static constexpr uint8_t kUnreached = 2;
+
+  ShareRules share_;
+  Assignment assignment_;
+  std::vector<uint8_t> is_done_;                    // by buffer
+  std::map<int64_t, std::vector<ValueId>> delayed_;  // by color
+  // What lies in an allocation that may be reused, as it lives: starts and ends ascend.
+  struct Tenant {
+    LiveRange range;
+    ValueId value;
+  };
+  std::vector<std::vector<Tenant>> tenants_;             // by allocation
+  std::map<int64_t, std::vector<AllocationId>> reusable_;  // by color, as they were made
+};
+
+}  // namespace stowplan

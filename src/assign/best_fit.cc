@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Best fit: groups one by one, each into the smallest gap among those placed before it that are
+// alive with it.
+//
+// What is occupied while a group is alive is the union of what lies there in any of its intervals.
+// A segment tree over time holds, for each node, the bytes occupied in all of its time and in any
+// of it; neighbours melt into one range, so that a question touches few ranges even when everything
+// is alive at once.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "assign/byte_ranges.h"
+#include "assign/heap.h"
+#include "base/checked_math.h"
+
+namespace stowplan {
+namespace {
+
+class TimeTree {
+ public:
+  explicit TimeTree(int64_t end) {
+    while (leaves_ < static_cast<size_t>(std::max<int64_t>(end, 1))) leaves_ *= 2;
+    always_.resize(2 * leaves_);
+    sometimes_.resize(2 * leaves_);
+  }
+
+  void Occupy(HeapInterval time, ByteRange bytes) {
+    size_t low = leaves_ + static_cast<size_t>(time.start);
+    size_t high = leaves_ + static_cast<size_t>(time.end);
+    const auto cover = [&](size_t node) {
+      always_[node].Add(bytes);
+      sometimes_[node].Add(bytes);
+    };
+    cover(low);
+    if (low != high) cover(high);
+    // Up from both ends: the nodes that cover the interval lie between the two paths.
+    for (; low / 2 != high / 2; low /= 2, high /= 2) {
+      if (low % 2 == 0) cover(low + 1);
+      if (high % 2 == 1) cover(high - 1);
+      sometimes_[low / 2].Add(bytes);
+      sometimes_[high / 2].Add(bytes);
+    }
+    for (size_t up = low / 2; up != 0; up /= 2) sometimes_[up].Add(bytes);
+  }
+
+  // Appends what is occupied at any time of the interval.
+  void Collect(HeapInterval time, std::vector<ByteRange>& out) const {
+    size_t low = leaves_ + static_cast<size_t>(time.start);
+    size_t high = leaves_ + static_cast<size_t>(time.end);
+    const auto take = [&](const ByteRanges& ranges) {
+      out.insert(out.end(), ranges.ranges().begin(), ranges.ranges().end());
+    };
+    take(sometimes_[low]);
+    if (low != high) take(sometimes_[high]);
+    for (size_t up = low / 2; up != 0; up /= 2) take(always_[up]);
+    for (; low / 2 != high / 2; low /= 2, high /= 2) {
+      if (low % 2 == 0) take(sometimes_[low + 1]);
+      if (high % 2 == 1) take(sometimes_[high - 1]);
+      take(always_[high / 2]);
+    }
+  }
+
+ private:
+  size_t leaves_ = 1;
+  std::vector<ByteRanges> always_;     // by node: occupied during all of its time
+  std::vector<ByteRanges> sometimes_;  // by node: occupied during some of its time
+};
+
+// The smallest gap between the ranges that holds `size`; the lowest of equals.
+int64_t FindGap(std::vector<ByteRange>& used, int64_t size) {
+  std::ranges::sort(used, {}, &ByteRange::begin);
+  int64_t cursor = 0;
+  int64_t best = -1;
+  int64_t best_size = std::numeric_limits<int64_t>::max();
+  for (const ByteRange& range : used) {
+    const int64_t gap = range.begin - cursor;
+    if (gap >= size && gap > 0 && gap < best_size) {
+      best = cursor;
+      best_size = gap;
+    }
+    cursor = std::max(cursor, range.end);
+  }
+  return best >= 0 ? best : cursor;
+}
+
+// The clock in phases: some values begin, then some end. Who is alive with whom is a matter of
+// phases alone, and there are far fewer of them than events.
+class Phases {
+ public:
+  explicit Phases(const HeapInput& input) : phases_(static_cast<size_t>(input.end), 0) {
+    for (const HeapGroup& group : input.groups) {
+      for (const HeapInterval& interval : group.intervals)
+        phases_[static_cast<size_t>(interval.end)] = 1;
+    }
+    uint32_t phase = 0;
+    bool was_end = false;
+    for (uint32_t& row : phases_) {
+      const bool is_end = row != 0;
+      if (was_end && !is_end) ++phase;
+      was_end = is_end;
+      row = phase;
+    }
+    count_ = int64_t{phase} + 1;
+  }
+  [[nodiscard]] int64_t count() const { return count_; }
+  [[nodiscard]] HeapInterval Of(HeapInterval interval) const {
+    return {phases_[static_cast<size_t>(interval.start)],
+            phases_[static_cast<size_t>(interval.end)]};
+  }
+
+ private:
+  std::vector<uint32_t> phases_;  // by time
+  int64_t count_ = 0;
+};
+
+HeapPlan PackInOrder(const HeapInput& input, const Phases& phases,
+                     std::span<const uint32_t> order, int64_t alignment, int64_t limit) {
+  HeapPlan plan;
+  plan.offsets.assign(input.groups.size(), HeapPlan::kUnplaced);
+  TimeTree tree(phases.count());
+  std::vector<ByteRange> used;
+  for (const uint32_t g : order) {
+    const HeapGroup& group = input.groups[g];
+    used.clear();
+    for (const HeapInterval& interval : group.intervals) tree.Collect(phases.Of(interval), used);
+    const int64_t offset = FindGap(used, group.size);
+    const std::optional<int64_t> end = CheckedAdd(offset, group.size);
+    if (!end || (*end > limit && plan.size != 0)) continue;
+    const std::optional<int64_t> aligned_end = CheckedRoundUp(*end, alignment);
+    if (!aligned_end) continue;
+    plan.offsets[g] = offset;
+    plan.size = std::max(plan.size, *end);
+    // Gaps begin at multiples of the alignment.
+    for (const HeapInterval& interval : group.intervals)
+      tree.Occupy(phases.Of(interval), {offset, *aligned_end});
+  }
+  return plan;
+}
+
+}  // namespace
+
+HeapPlan PackBestFit(const HeapInput& input, int64_t alignment, int64_t limit,
+                     std::span<const uint8_t> is_placed) {
+  const Phases phases(input);
+  std::vector<uint32_t> order;
+  for (uint32_t g = 0; g < input.groups.size(); ++g) {
+    if (is_placed[g] == 0) order.push_back(g);
+  }
+  std::ranges::sort(order, {}, [&](uint32_t g) {
+    const HeapGroup& group = input.groups[g];
+    const int64_t length = group.intervals[0].end - group.intervals[0].start;
+    return std::tuple(-group.first_size, -length, group.first);
+  });
+  HeapPlan by_size = PackInOrder(input, phases, order, alignment, limit);
+  std::ranges::sort(order, {}, [&](uint32_t g) {
+    const HeapGroup& group = input.groups[g];
+    const int64_t start = std::ranges::min(group.intervals, {}, &HeapInterval::start).start;
+    const int64_t end = std::ranges::max(group.intervals, {}, &HeapInterval::end).end;
+    return std::tuple(start - end, -group.first_size, group.first);
+  });
+  HeapPlan by_length = PackInOrder(input, phases, order, alignment, limit);
+  return by_length.size < by_size.size ? by_length : by_size;
+}
+
+}  // namespace stowplan

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assign/can_share.h"
+
+#include <algorithm>
+
+#include "assign/elementwise.h"
+
+namespace stowplan {
+
+using hlo::AttributeKey;
+using hlo::InstrId;
+using hlo::Module;
+using hlo::Opcode;
+
+namespace {
+
+// As which operand `user` first reads `operand`.
+size_t FirstOperand(const Module& module, InstrId user, InstrId operand) {
+  const std::span<const InstrId> operands = module.operands_of(user);
+  return static_cast<size_t>(std::ranges::find(operands, operand) - operands.begin());
+}
+
+bool IsOnlyOperand(const Module& module, InstrId user, InstrId operand, size_t k) {
+  const std::span<const InstrId> operands = module.operands_of(user);
+  return k < operands.size() && operands[k] == operand && std::ranges::count(operands, operand) == 1;
+}
+
+}  // namespace
+
+bool ShareRules::CanShareAsOperand(ValueId user, ValueId operand) {
+  const ValueFlow& flow = analysis_.flow;
+  const PositionId output = flow.values[user].position;
+  const InstrId instruction = flow.positions.instruction(output);
+  if (module_.instructions[instruction].opcode == Opcode::kCopy) return false;
+  const std::span<const InstrId> operands = module_.operands_of(instruction);
+  return std::ranges::any_of(flow.positions_of(operand), [&](PositionId input) {
+    return std::ranges::find(operands, flow.positions.instruction(input)) != operands.end() &&
+           CanShare(input, output);
+  });
+}
+
+bool ShareRules::IsInPlace(PositionId input, PositionId output) const {
+  const ValueFlow& flow = analysis_.flow;
+  const InstrId user = flow.positions.instruction(output);
+  for (const InPlacePair& pair : analysis_.pairs.of(user)) {
+    if (pair.output != flow.positions.offset(output)) continue;
+    for (const ValueId value : flow.at(input)) {
+      const bool is_used = std::ranges::any_of(flow.uses_of(value), [&](const Use& use) {
+        return use.user == user && use.operand == pair.operand &&
+               flow.positions.offset(use.position) == pair.input;
+      });
+      if (is_used) return true;
+    }
+  }
+  return false;
+}
+
+bool ShareRules::CanShare(PositionId input, PositionId output) {
+  const Positions& positions = analysis_.flow.positions;
+  const InstrId operand = positions.instruction(input);
+  const InstrId user = positions.instruction(output);
+  const Opcode opcode = module_.instructions[user].opcode;
+  if (module_.instructions[operand].opcode == Opcode::kConstant) return false;
+  const bool is_same_shape = positions.shape(input) == positions.shape(output);
+  if (is_same_shape && IsInPlace(input, output)) return true;
+  if (sharing_ == Sharing::kGpu) {
+    if (const std::optional<bool> answer = GpuHint(operand, output)) return *answer;
+  }
+  if (sharing_ == Sharing::kTpu) {
+    if (const std::optional<bool> answer = TpuHint(operand, output))
+      return *answer && is_same_shape;
+  }
+  if (!is_same_shape) return false;
+  const std::span<const InstrId> operands = module_.operands_of(user);
+  switch (opcode) {
+    case Opcode::kFusion:
+      return FusionCanShare(operand, output);
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return true;
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kScatter:
+    case Opcode::kSetDimensionSize:
+      return IsOnlyOperand(module_, user, operand, 0);
+    case Opcode::kTriangularSolve:
+      return IsOnlyOperand(module_, user, operand, 1);
+    case Opcode::kSort: {
+      if (analysis_.orders.users_of(operand).size() != 1) return false;
+      if (operands.size() == 1) return true;
+      const size_t k = FirstOperand(module_, user, operand);
+      return IsOnlyOperand(module_, user, operand, k) &&
+             output == positions.Child(positions.top(user), k);
+    }
+    case Opcode::kCall:
+      return CallCanShare(input, user);
+    default:
+      return IsElementwiseOn(module_, analysis_.orders, user,
+                             FirstOperand(module_, user, operand));
+  }
+}
+
+bool ShareRules::CallCanShare(PositionId input, InstrId call) const {
+  const ValueFlow& flow = analysis_.flow;
+  std::vector<Use> uses;
+  for (const ValueId value : flow.at(input)) {
+    const std::span<const Use> more = flow.uses_of(value);
+    uses.insert(uses.end(), more.begin(), more.end());
+    if (uses.size() > 2) return false;
+  }
+  if (uses.size() != 2 || module_.called_by(call).empty()) return false;
+  const InstrId root = module_.computations[module_.called_by(call)[0]].root;
+  const bool is_first = uses[0].user == call;
+  const Use& outer = uses[is_first ? 0 : 1];
+  const Use& inner = uses[is_first ? 1 : 0];
+  return outer.user == call && inner.user == root &&
+         IsElementwiseOn(module_, analysis_.orders, root, inner.operand);
+}
+
+bool ShareRules::FusionCanShare(InstrId operand, PositionId output) {
+  const InstrId fusion = analysis_.flow.positions.instruction(output);
+  if (module_.called_by(fusion).empty()) return false;
+  const std::span<const InstrId> parameters = module_.parameters_of(module_.called_by(fusion)[0]);
+  const size_t k = FirstOperand(module_, fusion, operand);
+  if (k >= parameters.size()) return false;
+  const hlo::Attribute* kind_attribute = module_.FindAttribute(fusion, AttributeKey::kKind);
+  const std::string_view kind =
+      kind_attribute == nullptr ? std::string_view() : module_.view(kind_attribute->text());
+  if (kind == "kLoop" || kind == "kInput") return LoopFusionCanShare(parameters[k]);
+  const InstrId root = module_.computations[module_.called_by(fusion)[0]].root;
+  if (kind == "kOutput" && module_.instructions[root].opcode == Opcode::kAdd)
+    return OutputFusionCanShare(fusion, parameters[k]);
+  return IsElementwiseOn(module_, analysis_.orders, fusion, k);
+}
+
+// Whether all that is made of the parameter, on every way through the fusion, is elementwise.
+bool ShareRules::LoopFusionCanShare(InstrId fused_parameter) {
+  uint8_t& answer = loop_answers_[fused_parameter.index];
+  if (answer != 0) return answer == 2;
+  const hlo::Computation& body =
+      module_.computations[module_.instructions[fused_parameter].parent];
+  std::vector<uint8_t> is_seen(body.count, 0);
+  std::vector<InstrId> stack = {fused_parameter};
+  answer = 1;
+  while (!stack.empty()) {
+    const InstrId id = stack.back();
+    stack.pop_back();
+    for (const Orders::Read& read : analysis_.orders.reads_of(id)) {
+      if (module_.instructions[read.user].opcode != Opcode::kTuple &&
+          !IsElementwiseOn(module_, analysis_.orders, read.user, read.operand))
+        return false;
+      if (std::exchange(is_seen[read.user.index - body.first.index], 1) == 0)
+        stack.push_back(read.user);
+    }
+  }
+  answer = 2;
+  return true;
+}
+
+// dot(a, b) + c may be written over c.
+bool ShareRules::OutputFusionCanShare(InstrId fusion, InstrId fused_parameter) const {
+  const InstrId root = module_.computations[module_.called_by(fusion)[0]].root;
+  const std::span<const InstrId> operands = module_.operands_of(root);
+  const auto is_product = [&](InstrId id) {
+    const Opcode opcode = module_.instructions[id].opcode;
+    return opcode == Opcode::kConvolution || opcode == Opcode::kDot;
+  };
+  const auto product = std::ranges::find_if(operands, is_product);
+  if (product == operands.end()) return false;
+  const size_t other = product == operands.begin() ? 1 : 0;
+  const std::span<const Orders::Read> reads = analysis_.orders.reads_of(fused_parameter);
+  return reads.size() == 1 && reads[0].user == root && reads[0].operand == other;
+}
+
+std::optional<bool> ShareRules::TpuHint(InstrId operand, PositionId output) const {
+  const Positions& positions = analysis_.flow.positions;
+  const InstrId user = positions.instruction(output);
+  // Copies of the program's scalars stay as they are.
+  if (module_.instructions[operand].opcode == Opcode::kCopy &&
+      module_.instructions[module_.operands_of(operand)[0]].opcode == Opcode::kParameter)
+    return false;
+  switch (module_.instructions[user].opcode) {
+    case Opcode::kAllReduce: {
+      const std::span<const InstrId> operands = module_.operands_of(user);
+      if (operands.size() == 1) return true;
+      const size_t k = FirstOperand(module_, user, operand);
+      return !positions.is_top(output) && output == positions.Child(positions.top(user), k);
+    }
+    case Opcode::kFusion: {
+      if (module_.called_by(user).empty()) return std::nullopt;
+      const hlo::CompId body = module_.called_by(user)[0];
+      const InstrId root = module_.computations[body].root;
+      const std::span<const InstrId> elements = module_.operands_of(root);
+      if (module_.instructions[root].opcode != Opcode::kTuple || positions.is_top(output) ||
+          std::ranges::none_of(elements, [&](InstrId id) {
+            return module_.instructions[id].opcode == Opcode::kReduce;
+          }))
+        return std::nullopt;
+      const size_t k = FirstOperand(module_, user, operand);
+      if (k >= module_.parameters_of(body).size()) return false;
+      // The element of the root's tuple that is this output. Nested tuples do not occur.
+      std::vector<int64_t> index;
+      positions.AppendIndex(module_.shapes, module_.instructions[user].shape,
+                            positions.offset(output), index);
+      return ReduceFusionCanShare(user, module_.parameters_of(body)[k],
+                                  elements[static_cast<size_t>(index[0])]);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// Fusions with several outputs, some of them reductions.
+bool ShareRules::ReduceFusionCanShare(InstrId fusion, InstrId fused_parameter,
+                                      InstrId element) const {
+  if (module_.instructions[element].opcode == Opcode::kReduce) return false;
+  const hlo::Computation& body = module_.computations[module_.called_by(fusion)[0]];
+  std::vector<uint8_t> is_seen(body.count, 0);
+  std::vector<InstrId> stack = {fused_parameter};
+  bool is_reached = fused_parameter == element;
+  while (!stack.empty()) {
+    const InstrId id = stack.back();
+    stack.pop_back();
+    for (const Orders::Read& read : analysis_.orders.reads_of(id)) {
+      const Opcode opcode = module_.instructions[read.user].opcode;
+      if (opcode == Opcode::kReduce) {
+        const std::span<const InstrId> users = analysis_.orders.users_of(read.user);
+        if (users.size() == 1 && users[0] == body.root) continue;
+        return false;
+      }
+      if (opcode != Opcode::kTuple &&
+          !IsElementwiseOn(module_, analysis_.orders, read.user, read.operand))
+        return false;
+      is_reached |= read.user == element;
+      if (std::exchange(is_seen[read.user.index - body.first.index], 1) == 0)
+        stack.push_back(read.user);
+    }
+  }
+  return is_reached;
+}
+
+}  // namespace stowplan

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an instruction may write its result over an operand that it is the last to read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "assign/gpu_fusion.h"
+#include "stowplan/assign/rules.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan {
+
+class ShareRules {
+ public:
+  ShareRules(const hlo::Module& module, const Analysis& analysis, Sharing sharing)
+      : module_(module),
+        analysis_(analysis),
+        sharing_(sharing),
+        loop_answers_(module.instructions.size(), 0),
+        gpu_fusions_(module, analysis.orders) {}
+
+  // `input` is a position of an operand of `output`'s instruction.
+  bool CanShare(PositionId input, PositionId output);
+  // The same for values: whether `user` may be born where `operand` lies when it ends.
+  bool CanShareAsOperand(ValueId user, ValueId operand);
+
+ private:
+  [[nodiscard]] bool IsInPlace(PositionId input, PositionId output) const;
+  bool FusionCanShare(hlo::InstrId operand, PositionId output);
+  bool LoopFusionCanShare(hlo::InstrId fused_parameter);
+  [[nodiscard]] bool OutputFusionCanShare(hlo::InstrId fusion, hlo::InstrId fused_parameter) const;
+  [[nodiscard]] bool CallCanShare(PositionId input, hlo::InstrId call) const;
+  // Answers of one back end alone; nothing when the common rules decide.
+  std::optional<bool> GpuHint(hlo::InstrId operand, PositionId output);
+  std::optional<bool> TpuHint(hlo::InstrId operand, PositionId output) const;
+  [[nodiscard]] bool ReduceFusionCanShare(hlo::InstrId fusion, hlo::InstrId fused_parameter,
+                                          hlo::InstrId element) const;
+
+  const hlo::Module& module_;
+  const Analysis& analysis_;
+  const Sharing sharing_;
+  std::vector<uint8_t> loop_answers_;  // by fused parameter: 0 not asked yet, 1 no, 2 yes
+  GpuFusions gpu_fusions_;
+};
+
+}  // namespace stowplan

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of an assignment: temporaries of a memory space become one block, behind all others, and
+// allocations get their numbers.
+#include <algorithm>
+#include <utility>
+
+#include "assign/assigner.h"
+#include "base/checked_math.h"
+
+namespace stowplan {
+
+void Assigner::CombineTemporaries() {
+  std::vector<AllocationId> order;
+  for (size_t a = 0; a < assignment_.allocations.size(); ++a) order.emplace_back(a);
+  const auto is_temp = [&](size_t k) { return assignment_.allocations[order[k]].is_temp(); };
+  // XLA swaps from both ends until all temporaries are behind. Their order, and where the last
+  // others end up, comes from this.
+  size_t low = 0;
+  size_t high = order.size();
+  while (true) {
+    while (low != high && !is_temp(low)) ++low;
+    if (low == high) break;
+    --high;
+    while (low != high && is_temp(high)) --high;
+    if (low == high) break;
+    std::swap(order[low++], order[high]);
+  }
+  struct Combined {
+    AllocationId id;  // the new one
+    int64_t color = 0;
+  };
+  Table<AllocationId, Allocation> allocations;
+  std::vector<Combined> open;
+  std::vector<std::pair<AllocationId, int64_t>> moves(order.size());  // by old: new and base
+  for (const AllocationId old : order) {
+    Allocation& allocation = assignment_.allocations[old];
+    const auto row = allocation.is_temp()
+                         ? std::ranges::find(open, allocation.color, &Combined::color)
+                         : open.end();
+    if (row == open.end()) {
+      if (allocation.is_temp()) open.push_back({allocations.next_id(), allocation.color});
+      moves[old.index] = {allocations.next_id(), 0};
+      allocations.Add(std::move(allocation));
+      continue;
+    }
+    Allocation& block = allocations[row->id];
+    if (allocation.size >= rules_.heap_limit - std::min(block.size, rules_.heap_limit)) {
+      row->id = allocations.next_id();
+      moves[old.index] = {row->id, 0};
+      allocations.Add(std::move(allocation));
+      continue;
+    }
+    // Measure() saw to it that this fits.
+    const int64_t base = *CheckedRoundUp(block.size, rules_.AlignmentOf(block.color));
+    block.size = base + allocation.size;
+    block.values.insert(block.values.end(), allocation.values.begin(), allocation.values.end());
+    moves[old.index] = {row->id, base};
+  }
+  for (Place& place : assignment_.places) {
+    if (place.allocation.is_none()) continue;
+    const auto [id, base] = moves[place.allocation.index];
+    place.allocation = id;
+    place.offset += base;
+  }
+  for (const Combined& row : open) std::ranges::sort(allocations[row.id].values);
+  assignment_.allocations = std::move(allocations);
+}
+
+}  // namespace stowplan

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assign/elementwise.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stowplan/hlo/element_type.h"
+
+namespace stowplan {
+namespace {
+
+using hlo::InstrId;
+using hlo::Module;
+using hlo::Opcode;
+
+bool MapsEachDimension(const Module& module, InstrId id) {
+  const hlo::Attribute* attribute = module.FindAttribute(id, hlo::AttributeKey::kDimensions);
+  if (attribute == nullptr) return true;
+  const std::span<const int64_t> dimensions = Module::Rows(module.ints, attribute->rows());
+  for (size_t k = 0; k < dimensions.size(); ++k) {
+    if (dimensions[k] != static_cast<int64_t>(k)) return false;
+  }
+  return true;
+}
+
+// Whether the opcode alone decides, and how.
+std::optional<bool> ByOpcode(const Module& module, InstrId id) {
+  switch (module.instructions[id].opcode) {
+    case Opcode::kAbs:
+    case Opcode::kAcos:
+    case Opcode::kAcosh:
+    case Opcode::kAsin:
+    case Opcode::kAsinh:
+    case Opcode::kAtanh:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kCeil:
+    case Opcode::kClz:
+    case Opcode::kConvert:
+    case Opcode::kCopy:
+    case Opcode::kCos:
+    case Opcode::kCosh:
+    case Opcode::kErf:
+    case Opcode::kExp:
+    case Opcode::kExpm1:
+    case Opcode::kFloor:
+    case Opcode::kImag:
+    case Opcode::kIsFinite:
+    case Opcode::kLog:
+    case Opcode::kLog1p:
+    case Opcode::kNot:
+    case Opcode::kNegate:
+    case Opcode::kPopulationCount:
+    case Opcode::kReal:
+    case Opcode::kReducePrecision:
+    case Opcode::kRsqrt:
+    case Opcode::kLogistic:
+    case Opcode::kSign:
+    case Opcode::kSin:
+    case Opcode::kSinh:
+    case Opcode::kSqrt:
+    case Opcode::kCbrt:
+    case Opcode::kTan:
+    case Opcode::kTanh:
+    case Opcode::kAdd:
+    case Opcode::kAtan2:
+    case Opcode::kCompare:
+    case Opcode::kComplex:
+    case Opcode::kDivide:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kMultiply:
+    case Opcode::kMulhi:
+    case Opcode::kPower:
+    case Opcode::kRemainder:
+    case Opcode::kSubtract:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+    case Opcode::kShiftLeft:
+    case Opcode::kShiftRightArithmetic:
+    case Opcode::kShiftRightLogical:
+    case Opcode::kStochasticConvert:
+    case Opcode::kSelect:
+    case Opcode::kClamp:
+    case Opcode::kConstant:
+    case Opcode::kRng:
+      return true;
+    case Opcode::kBitcastConvert: {
+      const std::span<const InstrId> operands = module.operands_of(id);
+      if (operands.empty()) return false;
+      const auto bits = [&](InstrId of) {
+        return hlo::BitWidth(module.shapes[module.instructions[of].shape].type);
+      };
+      return bits(id) == bits(operands[0]);
+    }
+    case Opcode::kMap:
+      return MapsEachDimension(module, id);
+    case Opcode::kFusion:
+    case Opcode::kDynamicUpdateSlice:
+      return std::nullopt;
+    default:
+      return false;
+  }
+}
+
+// Whether each user of the fusion's k-th parameter, and of what they make of it, is elementwise.
+bool IsFusionElementwiseOn(const Module& module, const Orders& orders, InstrId fusion, size_t k) {
+  const std::span<const InstrId> parameters = module.parameters_of(module.called_by(fusion)[0]);
+  if (k >= parameters.size()) return false;
+  const uint32_t first = module.computations[module.called_by(fusion)[0]].first.index;
+  std::vector<uint8_t> is_seen(module.computations[module.called_by(fusion)[0]].count, 0);
+  std::vector<InstrId> queue = {parameters[k]};
+  for (size_t next = 0; next < queue.size(); ++next) {
+    for (const Orders::Read& read : orders.reads_of(queue[next])) {
+      if (!IsElementwise(module, read.user) &&
+          !IsElementwiseOn(module, orders, read.user, read.operand))
+        return false;
+      if (std::exchange(is_seen[read.user.index - first], 1) == 0) queue.push_back(read.user);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsElementwise(const Module& module, InstrId id) {
+  if (const std::optional<bool> answer = ByOpcode(module, id)) return *answer;
+  if (module.instructions[id].opcode != Opcode::kFusion || module.called_by(id).empty())
+    return false;
+  const hlo::Computation& body = module.computations[module.called_by(id)[0]];
+  for (uint32_t k = 0; k < body.count; ++k) {
+    const InstrId inner(size_t{body.first.index} + k);
+    if (module.instructions[inner].opcode != Opcode::kParameter && !IsElementwise(module, inner))
+      return false;
+  }
+  return true;
+}
+
+bool IsElementwiseOn(const Module& module, const Orders& orders, InstrId id, size_t k) {
+  if (const std::optional<bool> answer = ByOpcode(module, id)) return *answer;
+  if (module.instructions[id].opcode == Opcode::kDynamicUpdateSlice) return k == 0;
+  return !module.called_by(id).empty() && IsFusionElementwiseOn(module, orders, id, k);
+}
+
+}  // namespace stowplan

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions whose i-th result depends on the i-th element of an operand and no other: they can
+// write over it.
+#pragma once
+
+#include "stowplan/hlo/module.h"
+#include "stowplan/schedule/orders.h"
+
+namespace stowplan {
+
+// In all operands. A fusion is when all it does is.
+bool IsElementwise(const hlo::Module& module, hlo::InstrId id);
+// In operand `k`.
+bool IsElementwiseOn(const hlo::Module& module, const Orders& orders, hlo::InstrId id, size_t k);
+
+}  // namespace stowplan

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "assign/heap.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace stowplan {
+namespace {
+
+using hlo::InstrId;
+using hlo::Opcode;
+
+constexpr uint32_t kNone = 0xffffffffU;
+
+class Simulation {
+ public:
+  Simulation(const hlo::Module& module, const Analysis& analysis, std::span<const int64_t> sizes,
+             ShareRules& share)
+      : module_(module),
+        analysis_(analysis),
+        sizes_(sizes),
+        share_(share),
+        states_(analysis.flow.values.size()),
+        first_of_buffer_(analysis.buffers.size()) {}
+
+  HeapInput Run(std::span<const ValueId> values) && {
+    std::vector<ValueId> by_start(values.begin(), values.end());
+    std::erase_if(by_start, [&](ValueId id) { return !analysis_.live.of(id).exists(); });
+    std::ranges::sort(by_start, {}, [&](ValueId id) {
+      const LiveRange& range = analysis_.live.of(id);
+      return std::tuple(range.start, range.end, id);
+    });
+    // Stable: at one time, values end in the order in which they began.
+    std::vector<ValueId> by_end = by_start;
+    std::ranges::stable_sort(by_end, {}, [&](ValueId id) { return analysis_.live.of(id).end; });
+    for (const ValueId id : by_start) states_[id.index].is_here = true;
+
+    // All that begins at a time comes before all that ends then.
+    size_t ending = 0;
+    const auto end_before = [&](int64_t time) {
+      for (; ending < by_end.size() && analysis_.live.of(by_end[ending]).end < time; ++ending)
+        Free(by_end[ending]);
+    };
+    for (const ValueId id : by_start) {
+      end_before(analysis_.live.of(id).start);
+      Begin(id);
+    }
+    end_before(std::numeric_limits<int64_t>::max());
+    heap_.end = clock_;
+    return std::move(heap_);
+  }
+
+ private:
+  struct State {
+    bool is_here = false;  // goes to this heap
+    bool is_freed = false;
+    uint32_t group = kNone;
+    uint32_t interval = 0;  // in the group
+  };
+
+  [[nodiscard]] int64_t SizeOf(ValueId id) const {
+    return sizes_[analysis_.buffers.of(id).index];
+  }
+
+  void Begin(ValueId id) {
+    const BufferId buffer = analysis_.buffers.of(id);
+    if (SizeOf(id) == 0) {
+      heap_.empty.push_back(id);
+      return;
+    }
+    ValueId& first = first_of_buffer_[buffer.index];
+    if (!first.is_none()) {
+      Join(id, first);
+      return;
+    }
+    if (analysis_.buffers.values_of(buffer).size() == 1) {
+      if (const ValueId dying = FindDyingOperand(id); !dying.is_none()) {
+        Free(dying);
+        Join(id, dying);
+        return;
+      }
+    }
+    first = id;
+    states_[id.index].group = static_cast<uint32_t>(heap_.groups.size());
+    heap_.groups.push_back({.first = id,
+                            .first_size = SizeOf(id),
+                            .size = SizeOf(id),
+                            .intervals = {{clock_++, 0}},
+                            .values = {id}});
+  }
+
+  // An operand that ends where `id` begins, and may be written over.
+  [[nodiscard]] ValueId FindDyingOperand(ValueId id) {
+    const ValueFlow& flow = analysis_.flow;
+    const PositionId output = flow.values[id].position;
+    const InstrId instruction = flow.positions.instruction(output);
+    if (module_.instructions[instruction].opcode == Opcode::kCopy) return {};
+    const int64_t time = analysis_.live.of(id).start;
+    const std::span<const InstrId> operands = module_.operands_of(instruction);
+    for (const InstrId operand : operands) {
+      for (const ValueId value : flow.at(flow.positions.top(operand))) {
+        const State& state = states_[value.index];
+        if (!state.is_here || state.is_freed || state.group == kNone ||
+            analysis_.live.of(value).end != time ||
+            analysis_.buffers.values_of(analysis_.buffers.of(value)).size() > 1)
+          continue;
+        if (std::ranges::find(operands, flow.instruction(value)) != operands.end() &&
+            share_.CanShare(flow.values[value].position, output))
+          return value;
+      }
+    }
+    return {};
+  }
+
+  void Join(ValueId id, ValueId other) {
+    State& state = states_[id.index];
+    state.group = states_[other.index].group;
+    HeapGroup& group = heap_.groups[state.group];
+    group.size = std::max(group.size, SizeOf(id));
+    state.interval = static_cast<uint32_t>(group.intervals.size());
+    group.intervals.push_back({clock_++, 0});
+    group.values.push_back(id);
+  }
+
+  void Free(ValueId id) {
+    State& state = states_[id.index];
+    if (state.is_freed || state.group == kNone) return;  // taken over, or of no bytes
+    state.is_freed = true;
+    heap_.groups[state.group].intervals[state.interval].end = clock_++;
+  }
+
+  const hlo::Module& module_;
+  const Analysis& analysis_;
+  const std::span<const int64_t> sizes_;
+  ShareRules& share_;
+  std::vector<State> states_;            // by value
+  std::vector<ValueId> first_of_buffer_;  // by buffer
+  HeapInput heap_;
+  int64_t clock_ = 0;
+};
+
+}  // namespace
+
+HeapInput SimulateHeap(const hlo::Module& module, const Analysis& analysis,
+                       std::span<const ValueId> values, std::span<const int64_t> sizes,
+                       ShareRules& share) {
+  return Simulation(module, analysis, sizes, share).Run(values);
+}
+
+}  // namespace stowplan

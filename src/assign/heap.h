@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing the temporaries: groups of values that share a place, each alive in some intervals of the
+// heap's own clock.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assign/can_share.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan {
+
+struct HeapInterval {
+  int64_t start = 0;  // both ends inclusive; no two events have the same time
+  int64_t end = 0;
+};
+
+// Values in one place: the first was given it, the others took it over.
+struct HeapGroup {
+  ValueId first;
+  int64_t first_size = 0;  // what the first one asked for
+  int64_t size = 0;        // the largest of all
+  std::vector<HeapInterval> intervals;  // the first value's is the first
+  std::vector<ValueId> values;
+};
+
+struct HeapInput {
+  std::vector<HeapGroup> groups;
+  std::vector<ValueId> empty;  // values of no bytes
+  int64_t end = 0;             // of the clock
+};
+
+// What the values would do to a heap if the program ran: `values` are those that go to it,
+// `sizes` the sizes of their buffers, by buffer.
+HeapInput SimulateHeap(const hlo::Module& module, const Analysis& analysis,
+                       std::span<const ValueId> values, std::span<const int64_t> sizes,
+                       ShareRules& share);
+
+struct HeapPlan {
+  int64_t size = 0;
+  std::vector<int64_t> offsets;  // by group; kUnplaced: no room under the limit
+  static constexpr int64_t kUnplaced = -1;
+};
+
+// The smaller of two plans: largest first, and longest first. Groups with `is_placed` are left
+// alone.
+HeapPlan PackBestFit(const HeapInput& input, int64_t alignment, int64_t limit,
+                     std::span<const uint8_t> is_placed);
+// As time goes by, each into the smallest hole.
+HeapPlan PackTimeSweep(const HeapInput& input, int64_t alignment, int64_t limit,
+                       std::span<const uint8_t> is_placed);
+
+}  // namespace stowplan

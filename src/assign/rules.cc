@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/assign/rules.h"
+
+namespace stowplan {
+namespace {
+
+constexpr int64_t kGiB = int64_t{1} << 30U;
+
+// What a program may use of the main memory, as far as it has been measured.
+int64_t AvailableMemory(std::string_view target) {
+  if (target == "tpu-v5e") return 15 * kGiB + kGiB * 3 / 4;
+  if (target == "tpu-v6e") return 31 * kGiB + kGiB / 4 - kGiB / 100;
+  return std::numeric_limits<int64_t>::max();
+}
+
+Rules TpuRules(const Target& target, std::string_view version) {
+  Rules rules = {.target = target, .sharing = Sharing::kTpu, .alignment = 512};
+  rules.analysis = {.computations = ComputationList::kPostOrderThenAsync,
+                    .async_birth = AsyncBirth::kAtStart};
+  rules.space_alignments[0] = 16384;
+  rules.space_alignments[1] = 4096;
+  rules.space_alignments[2] = 4;
+  rules.space_alignments[3] = 4096;
+  rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
+  (void)version;
+  rules.order = AssignOrder::kEarliestFirst;
+  rules.thread_locals_by_number = true;
+  rules.swept_spaces = (uint64_t{1} << 0U) | (uint64_t{1} << 6U);
+  if (const int64_t available = AvailableMemory(target.name);
+      available != std::numeric_limits<int64_t>::max())
+    rules.sweep_limit = available - (2 * kGiB + kGiB / 2);
+  return rules;
+}
+
+}  // namespace
+
+Rules RulesOf(const Target& target, std::string_view version) {
+  if (target.name == "cpu") return {.target = target, .alignment = 64};
+  if (target.name == "gpu") {
+    return {.target = target,
+            .analysis = {.reshapes = Reshapes::kNothing},
+            .sharing = Sharing::kGpu,
+            .alignment = 256};
+  }
+  return TpuRules(target, version);
+}
+
+}  // namespace stowplan
