@@ -57,6 +57,7 @@ struct CommandSpec {
 // In the order of the help.
 std::vector<CommandSpec> Commands();
 
+CommandSpec AssignCommand();
 CommandSpec CompletionCommand();
 CommandSpec PrintCommand();
 CommandSpec ReportCommand();

@@ -4,7 +4,8 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(), VerifyCommand(), StatsCommand(), ReportCommand(), CompletionCommand()};
+  return {PrintCommand(),  VerifyCommand(), StatsCommand(),
+          AssignCommand(), ReportCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -2,6 +2,9 @@
 // All that is known of a program before memory is planned: the results of the stages, in order.
 #pragma once
 
+#include <functional>
+#include <string_view>
+
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/buffers/buffer_set.h"
 #include "stowplan/buffers/in_place.h"
@@ -30,8 +33,12 @@ struct Analysis {
   LiveRanges live;
 };
 
+// Called behind each stage, with its name.
+using StageObserver = std::function<void(std::string_view stage)>;
+
 // Needs a module without complaints (hlo::Verify). Fails when it is not scheduled, or calls a
 // computation in two ways.
-Result<Analysis> Analyze(const hlo::Module& module, const AnalysisOptions& options);
+Result<Analysis> Analyze(const hlo::Module& module, const AnalysisOptions& options,
+                         const StageObserver& observe = {});
 
 }  // namespace stowplan

@@ -17,6 +17,7 @@
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/peak.h"
 #include "stowplan/report/report.h"
+#include "stowplan/target/guess.h"
 
 namespace stowplan::report {
 
@@ -35,7 +36,7 @@ inline constexpr size_t kAllocationKinds = 6;
 [[nodiscard]] std::string_view Name(AllocationKind kind);
 
 // The kind of machine, as far as names of memory spaces depend on it.
-enum class Backend : uint8_t { kUnknown, kCpu, kGpu, kTpu };
+using stowplan::Backend;
 [[nodiscard]] std::string_view Name(Backend backend);
 // From the name of a target: "tpu-v5e".
 [[nodiscard]] Backend BackendOfTarget(std::string_view target);

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan assign: from the program to the reports that XLA would write.
+#include "stowplan/assign/assignment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/stage_times.h"
+#include "cli/suggest.h"
+#include "report/from_proto.h"
+#include "report/json.h"
+#include "stowplan/hlo/dialect.h"
+#include "stowplan/hlo/verify.h"
+#include "stowplan/live/dump.h"
+#include "stowplan/read.h"
+#include "stowplan/report/dump_directory.h"
+#include "stowplan/report/from_assignment.h"
+#include "stowplan/report/read.h"
+#include "stowplan/report/write.h"
+#include "stowplan/target/guess.h"
+
+namespace stowplan::cli {
+namespace {
+
+struct AssignOptions {
+  std::string file;
+  std::string folder;   // empty: standard output
+  std::string target;   // empty: found
+  std::string version;  // empty: found
+  std::string dialect;  // empty: the version's
+  std::string preset;
+  std::string stage;
+  bool is_json = false;
+  bool has_stats = false;
+};
+
+struct Setting {
+  Rules rules;
+  std::string version;
+  report::ReportStyle style;
+  std::string words;  // how it is known
+};
+
+std::vector<std::string_view> VersionNames() {
+  std::vector<std::string_view> names;
+  for (const hlo::NamedDialect& dialect : hlo::Dialects()) names.push_back(dialect.name);
+  return names;
+}
+
+std::vector<std::string_view> TargetNames() {
+  std::vector<std::string_view> names;
+  for (const Target& target : Targets()) names.push_back(target.name);
+  return names;
+}
+
+// Target and version: as told, or as the module shows them. Nothing, and a message, when that is
+// not enough.
+std::optional<Setting> Settle(const hlo::Module& module, const AssignOptions& options,
+                              Console& console) {
+  const TargetGuess guess = GuessTarget(module, options.file);
+  std::optional<Target> target = guess.target;
+  std::string words = fmt::format("known from {}", guess.reason);
+  if (!options.target.empty()) {
+    target = FindTarget(options.target);
+    words = "as told";
+  }
+  if (!target) {
+    if (guess.backend == Backend::kTpu) {
+      console.ShowError("this is a program for a TPU, but not of which generation",
+                        "say --target=tpu-v5e, or another generation: v2, v3, v4, v5p, v6e, v7x");
+    } else {
+      console.ShowError("the module does not show for which machine it was compiled",
+                        "say --target=cpu, gpu, tpu-v5e, ...");
+    }
+    return std::nullopt;
+  }
+  const Backend backend = target->name == "cpu"   ? Backend::kCpu
+                          : target->name == "gpu" ? Backend::kGpu
+                                                  : Backend::kTpu;
+  std::string version = options.version;
+  if (version.empty()) version = GuessVersion(module, backend);
+  const std::optional<report::ReportStyle> style = report::FindReportStyle(version);
+  if (!style) {
+    std::string hint = DidYouMean(version, VersionNames());
+    if (hint.empty()) hint = "`stowplan print --dialect=list` shows them";
+    console.ShowError("there is no XLA `" + version + "`", hint);
+    return std::nullopt;
+  }
+  Setting setting = {.rules = RulesOf(*target, version),
+                     .version = version,
+                     .style = *style,
+                     .words = std::move(words)};
+  if (!options.dialect.empty()) {
+    const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
+    if (!other) {
+      std::string hint = DidYouMean(options.dialect, VersionNames());
+      if (hint.empty()) hint = "`stowplan report --dialect=list` shows them";
+      console.ShowError("there is no dialect `" + options.dialect + "`", hint);
+      return std::nullopt;
+    }
+    setting.style = *other;
+  }
+  return setting;
+}
+
+// The report at `path`: a report file, or the assignment inside a .hlo.pb.
+Result<report::Report> ReadPresetReport(const std::string& path) {
+  STOWPLAN_TRY(const std::shared_ptr<const Source> source, ReadSource(path));
+  if (report::KindOf(*source) != report::FileKind::kUnknown) {
+    const std::shared_ptr<const Source> sources[] = {source};
+    return report::ReadReport(sources);
+  }
+  STOWPLAN_TRY(const hlo::Module module, ParseModule(source));
+  return report::ReportFromModule(module);
+}
+
+// What the memory-space pass chose: from the file that was named, or beside the program in its own
+// file. Nothing when neither has it.
+Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analysis& analysis,
+                                         const Rules& rules, const AssignOptions& options) {
+  if (rules.preset_space < 0) return std::nullopt;
+  if (options.preset.empty() && module.buffer_assignment.size == 0) return std::nullopt;
+  STOWPLAN_TRY(const report::Report report, options.preset.empty()
+                                                ? report::ReportFromModule(module)
+                                                : ReadPresetReport(options.preset));
+  STOWPLAN_TRY(Preset preset, report::PresetFrom(module, analysis, report, rules.preset_space));
+  return preset;
+}
+
+// module_0001.jit_f.cpu_after_optimizations for ...after_optimizations.hlo.pb
+std::string StemOf(const std::string& file) {
+  std::string name = file == "-" ? "stdin" : std::filesystem::path(file).filename().string();
+  for (const std::string_view ending : {".gz", ".zst", ".hlo.pb", ".pb", ".txt", ".hlo"}) {
+    if (name.ends_with(ending) && name.size() > ending.size())
+      name.resize(name.size() - ending.size());
+  }
+  return name;
+}
+
+int WriteFiles(const report::Report& report, const AssignOptions& options, Console& console) {
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error) {
+    console.ShowError("cannot make the directory " + options.folder + ": " + error.message());
+    return kBadUse;
+  }
+  struct File {
+    std::string_view ending;
+    std::string text;
+  };
+  const report::ReportDialect& dialect = report.dialect;
+  std::vector<File> files = {{"-buffer-assignment.txt", report::WriteAssignment(report, dialect)}};
+  if (dialect.separate_files) {
+    files.push_back({"-buffer-assignment-values.txt", report::WriteValueList(report, dialect)});
+    files.push_back({"-live-range.txt", report::WriteLiveRanges(report, dialect)});
+  }
+  if (dialect.usage != report::UsageReport::kNone)
+    files.push_back({"-memory-usage-report.txt", report::WriteUsage(report, dialect)});
+  const std::string stem = (std::filesystem::path(options.folder) / StemOf(options.file)).string();
+  for (const File& file : files) {
+    const std::unique_ptr<Output> output = console.Open(stem + std::string(file.ending));
+    if (output == nullptr) return kBadUse;
+    output->Write(file.text);
+    if (const int code = console.Finish(*output, kFine); code != kFine) return code;
+  }
+  return kFine;
+}
+
+int WriteReport(const report::Report& report, const AssignOptions& options, Console& console) {
+  if (options.is_json) return console.Print(report::WriteJson(report), kFine);
+  if (!options.folder.empty()) return WriteFiles(report, options, console);
+  report::ReportDialect combined = report.dialect;
+  combined.separate_files = false;
+  return console.Print(report::WriteAssignment(report, combined), kFine);
+}
+
+void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& assignment,
+                const std::optional<Preset>& preset, Console& console) {
+  if (rules.preset_space < 0 || preset) return;
+  int64_t count = 0;
+  for (size_t v = 0; v < assignment.places.size(); ++v) {
+    if (!assignment.places[v].allocation.is_none() &&
+        assignment.colors[v] == rules.preset_space && analysis.live.ranges[v].exists())
+      ++count;
+  }
+  if (count == 0) return;
+  console.Note(fmt::format("note: nothing says where XLA put the {} values in memory space {}; "
+                           "Stowplan placed them itself (--preset=REPORT gives XLA's places)\n",
+                           count, rules.preset_space));
+}
+
+int Assign(const AssignOptions& options, Console& console) {
+  StageTimes times;
+  const Result<hlo::Module> module = ReadModule(options.file);
+  if (!module) {
+    console.Show(module.error());
+    return kBadUse;
+  }
+  console.Show(module->warnings);
+  times.Done("read");
+  if (const Diagnostics complaints = hlo::Verify(*module); !complaints.empty()) {
+    console.Show(complaints);
+    return kBadUse;
+  }
+  times.Done("verify");
+  const std::optional<Setting> setting = Settle(*module, options, console);
+  if (!setting) return kBadUse;
+  const Result<Analysis> analysis =
+      Analyze(*module, setting->rules.analysis,
+              [&](std::string_view stage) { times.Done(stage); });
+  if (!analysis) {
+    console.Show(analysis.error());
+    return kBadUse;
+  }
+  if (!options.stage.empty())
+    return console.Print(DumpStage(*module, *analysis, options.stage), kFine);
+  const Result<std::optional<Preset>> preset =
+      FindPreset(*module, *analysis, setting->rules, options);
+  if (!preset) {
+    console.Show(preset.error());
+    return kBadUse;
+  }
+  const Result<Assignment> assignment =
+      stowplan::Assign(*module, *analysis, setting->rules, *preset);
+  if (!assignment) {
+    console.Show(assignment.error());
+    return kBadUse;
+  }
+  times.Done("assign");
+  if (const Diagnostics overlaps = FindOverlaps(*module, *analysis, *assignment);
+      !overlaps.empty()) {
+    console.Show(overlaps);
+    console.ShowError("the plan is not sound, so nothing is written",
+                      "this is an error of Stowplan or of the preset");
+    return kBadUse;
+  }
+  times.Done("check");
+  NotePreset(setting->rules, *analysis, *assignment, *preset, console);
+  const report::Report report =
+      report::ReportOf(*module, *analysis, *assignment, setting->style);
+  times.Done("report");
+  const int code = WriteReport(report, options, console);
+  times.Done("write");
+  if (options.has_stats) {
+    console.Note(fmt::format("target {} ({}), XLA as of {}\n", setting->rules.target.name,
+                             setting->words, setting->version) +
+                 times.Table());
+  }
+  return code;
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  return Assign({.file = arguments.positionals[0],
+                 .folder = arguments.option("output"),
+                 .target = arguments.option("target"),
+                 .version = arguments.option("xla-version"),
+                 .dialect = arguments.option("dialect"),
+                 .preset = arguments.option("preset"),
+                 .stage = arguments.option("dump-stage"),
+                 .is_json = arguments.option("format") == "json",
+                 .has_stats = arguments.flag("stats")},
+                console);
+}
+
+}  // namespace
+
+CommandSpec AssignCommand() {
+  const std::span<const std::string_view> stages = AnalysisStages();
+  return {
+      .name = "assign",
+      .summary = "plan the memory of a program as XLA does",
+      .details =
+          "Finds the values of a scheduled module, who must share a place with whom, when each is\n"
+          "alive, and assigns allocations and offsets by XLA's own rules. The reports equal XLA's.\n"
+          "\n"
+          "With -o, writes the files that XLA would have put beside the module; without, the\n"
+          "combined report to standard output. Target and version of XLA are found from the\n"
+          "module where it shows them. TPU compilers choose the places in fast memory by rules of\n"
+          "their own: they are taken from the module's file or from --preset; without either,\n"
+          "Stowplan places these values itself.\n",
+      .examples =
+          "  stowplan assign module_0001.jit_f.cpu_after_optimizations.hlo.pb\n"
+          "  stowplan assign -o out --target=gpu --xla-version=jaxlib-0.11.2 module.hlo.pb\n"
+          "  stowplan assign --target=tpu-v5e --preset=m-buffer-assignment.txt m.hlo.pb\n"
+          "  stowplan assign --dump-stage=live-ranges module.txt\n",
+      .positional = "MODULE",
+      .options =
+          {
+              {.name = "output",
+               .short_name = 'o',
+               .value = "DIR",
+               .help = "write XLA's files there, not to standard output"},
+              {.name = "target",
+               .value = "NAME",
+               .help = "plan for this machine",
+               .choices = TargetNames()},
+              {.name = "xla-version",
+               .value = "NAME",
+               .help = "by the rules of this release: jaxlib-0.11.2, libtpu-0.0.51, ..."},
+              {.name = "policy",
+               .value = "NAME",
+               .help = "how to plan",
+               .fallback = "xla",
+               .choices = {"xla"}},
+              {.name = "dialect",
+               .value = "NAME",
+               .help = "write as another release does; `stowplan report --dialect=list`"},
+              {.name = "preset",
+               .value = "REPORT",
+               .help = "take places in a TPU's fast memory from this report or .hlo.pb"},
+              {.name = "dump-stage",
+               .value = "STAGE",
+               .help = "print what a stage finds, and stop",
+               .choices = {stages.begin(), stages.end()}},
+              {.name = "format",
+               .value = "KIND",
+               .help = "how to print",
+               .fallback = "xla",
+               .choices = {"xla", "json"}},
+              {.name = "stats", .help = "time and memory of each stage, to standard error"},
+          },
+      .run = Run,
+  };
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/target/guess.h"
+
+#include <ranges>
+
+#include "stowplan/hlo/dialect.h"
+
+namespace stowplan {
+namespace {
+
+using hlo::AttributeKey;
+using hlo::InstrId;
+using hlo::Opcode;
+
+struct Traces {
+  bool has_tiles = false;
+  bool has_cmem = false;  // memory space 3, which only one generation has
+  bool has_gpu_config = false;
+  bool has_cpu_config = false;
+};
+
+Traces FindTraces(const hlo::Module& module) {
+  Traces traces;
+  for (const hlo::Instruction& instruction : module.instructions.rows()) {
+    const hlo::LayoutId id = module.shapes[instruction.shape].layout;
+    if (id.is_none()) continue;
+    const hlo::Layout& layout = module.shapes.layout(id);
+    traces.has_tiles |= !layout.tiles.empty();
+    traces.has_cmem |= layout.memory_space == 3;
+  }
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    for (const hlo::Attribute& attribute : module.attributes_of(InstrId(i))) {
+      if (attribute.key != AttributeKey::kBackendConfig &&
+          attribute.key != AttributeKey::kCustomCallTarget)
+        continue;
+      const std::string_view text = module.view(attribute.text());
+      if (text.find("fusion_backend_config") != std::string_view::npos ||
+          text.find("force_earliest_schedule") != std::string_view::npos ||
+          text.starts_with("__cublas") || text.starts_with("__cudnn"))
+        traces.has_gpu_config = true;
+      if (text.find("outer_dimension_partitions") != std::string_view::npos ||
+          text.starts_with("__onednn") || text.starts_with("__xla_cpu") ||
+          text.starts_with("xla_ffi_python_cpu"))
+        traces.has_cpu_config = true;
+    }
+    if (traces.has_gpu_config || traces.has_cpu_config) break;
+  }
+  return traces;
+}
+
+}  // namespace
+
+TargetGuess GuessTarget(const hlo::Module& module, std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  if (name.find("gpu_after_optimizations") != std::string_view::npos)
+    return {Backend::kGpu, FindTarget("gpu"), "the file's name"};
+  if (name.find("cpu_after_optimizations") != std::string_view::npos)
+    return {Backend::kCpu, FindTarget("cpu"), "the file's name"};
+  const Traces traces = FindTraces(module);
+  if (traces.has_cmem && traces.has_tiles)
+    return {Backend::kTpu, FindTarget("tpu-v4"), "memory space 3 in its layouts"};
+  if (traces.has_tiles) return {Backend::kTpu, std::nullopt, "tiles in its layouts"};
+  if (traces.has_gpu_config) return {Backend::kGpu, FindTarget("gpu"), "its backend_configs"};
+  if (traces.has_cpu_config) return {Backend::kCpu, FindTarget("cpu"), "its backend_configs"};
+  return {};
+}
+
+std::string_view GuessVersion(const hlo::Module& module, Backend backend) {
+  const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
+  // TPU compilers write the long form whatever their age; their newest is as good as any.
+  if (module.format == hlo::Format::kText && backend != Backend::kTpu) {
+    for (const hlo::NamedDialect& dialect : std::views::reverse(dialects)) {
+      if (dialect.dialect == module.dialect) return dialect.name;
+    }
+  }
+  return dialects.back().name;
+}
+
+}  // namespace stowplan
