@@ -56,7 +56,7 @@ Result<Assignment> Assigner::RunOnce(bool sweeps) {
                  .is_swept = sweeps};
   is_done_.assign(analysis_.buffers.size(), 0);
   delayed_.clear();
-  tenants_.clear();
+  tenancies_.clear();
   if (std::optional<Diagnostics> errors = PlacePreset()) return std::unexpected(*std::move(errors));
   AssignPhase(Phase::kGlobal);
   PackTemporaries();
@@ -137,7 +137,6 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
   const std::string file = module_.source ? module_.source->name() : std::string();
   const AllocationId allocation = assignment_.allocations.Add(
       {.size = preset_->size, .color = rules_.preset_space});
-  tenants_.emplace_back();
   for (const Preset::Chunk& chunk : preset_->chunks) {
     const std::span<const ValueId> values = analysis_.flow.at(chunk.position);
     if (values.size() != 1 || analysis_.flow.values[values[0]].position != chunk.position) {
@@ -156,7 +155,6 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
     assignment_.allocations[allocation].values.push_back(value);
     is_done_[analysis_.buffers.of(value).index] = 1;
   }
-  std::ranges::sort(assignment_.allocations[allocation].values);
   return std::nullopt;
 }
 
@@ -212,7 +210,6 @@ void Assigner::AssignPhase(Phase phase) {
 AllocationId Assigner::NewAllocation(BufferId id) {
   const AllocationId allocation =
       assignment_.allocations.Add({.size = SizeOf(id), .color = ColorOf(id)});
-  tenants_.emplace_back();
   Put(id, allocation);
   return allocation;
 }
@@ -222,12 +219,6 @@ void Assigner::Put(BufferId id, AllocationId allocation) {
   for (const ValueId value : analysis_.buffers.values_of(id)) {
     assignment_.places[value.index] = {allocation, 0, SizeOf(id)};
     assignment_.allocations[allocation].values.push_back(value);
-    std::vector<Tenant>& tenants = tenants_[allocation.index];
-    const Tenant tenant = {analysis_.live.of(value), value};
-    const auto at = std::ranges::upper_bound(
-        tenants, std::pair(tenant.range.start, tenant.range.end), {},
-        [](const Tenant& t) { return std::pair(t.range.start, t.range.end); });
-    tenants.insert(at, tenant);
   }
   if (analysis_.buffers.is_live_out[id.index] != 0)
     assignment_.allocations[allocation].is_maybe_live_out = true;
@@ -248,7 +239,7 @@ bool Assigner::AssignFixed(BufferId id) {
       allocation.parameter = module_.NumberOr(instruction, hlo::AttributeKey::kParameterNumber, 0);
       allocation.parameter_position = analysis_.flow.values[value].position;
       allocation.is_aliased_parameter = IsDonated(allocation.parameter_position);
-      if (allocation.is_aliased_parameter) reusable_[allocation.color].push_back(made);
+      if (allocation.is_aliased_parameter) AllowReuse(made, id);
       return true;
     }
   }
@@ -274,7 +265,7 @@ void Assigner::AssignBuffer(BufferId id, Phase phase) {
     delayed.insert(delayed.end(), values.begin(), values.end());
     return;
   }
-  reusable_[ColorOf(id)].push_back(NewAllocation(id));
+  AllowReuse(NewAllocation(id), id);
 }
 
 void Assigner::PackTemporaries() {
@@ -283,8 +274,7 @@ void Assigner::PackTemporaries() {
     const int64_t alignment = rules_.AlignmentOf(color);
     std::vector<uint8_t> is_placed(input.groups.size(), 0);
     const auto open_heap = [&](int64_t size) {
-      tenants_.emplace_back();
-      return assignment_.allocations.Add({.size = size, .color = color});
+          return assignment_.allocations.Add({.size = size, .color = color});
     };
     const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
       assignment_.places[value.index] = {heap, offset, size};

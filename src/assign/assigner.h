@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assign/can_share.h"
+#include "assign/reuse_pool.h"
 #include "stowplan/assign/assignment.h"
 
 namespace stowplan {
@@ -42,6 +43,8 @@ class Assigner {
   bool ReuseOperand(BufferId id);
   bool ReuseResult(BufferId id);
   bool TryAssign(AllocationId allocation, BufferId id);
+  void AddTenants(AllocationId allocation, BufferId id);
+  void AllowReuse(AllocationId allocation, BufferId id);
   [[nodiscard]] bool Interferes(AllocationId allocation, ValueId value);
   [[nodiscard]] bool CopiesFrom(AllocationId allocation, ValueId value) const;
 
@@ -49,7 +52,7 @@ class Assigner {
   void CombineTemporaries();
 
   [[nodiscard]] int64_t SizeOf(BufferId id) const { return sizes_[id.index]; }
-  [[nodiscard]] int64_t ColorOf(BufferId id) const;
+  [[nodiscard]] int64_t ColorOf(BufferId id) const { return buffer_colors_[id.index]; }
   [[nodiscard]] bool IsDonated(PositionId id) const { return is_donated_[id.index] != 0; }
   [[nodiscard]] bool Sweeps(int64_t color) const { return sweeps_ && rules_.Sweeps(color); }
 
@@ -61,6 +64,7 @@ class Assigner {
 
   std::vector<int64_t> sizes_;            // by buffer
   std::vector<int64_t> colors_;           // by value
+  std::vector<int64_t> buffer_colors_;    // by buffer
   std::vector<uint8_t> is_donated_;       // by position
   std::vector<uint8_t> classes_;          // by computation: a Phase, or kUnreached
   std::vector<uint32_t> numbers_;         // by instruction: its place in the walk of its phase
@@ -70,13 +74,8 @@ class Assigner {
   Assignment assignment_;
   std::vector<uint8_t> is_done_;                    // by buffer
   std::map<int64_t, std::vector<ValueId>> delayed_;  // by color
-  // What lies in an allocation that may be reused, as it lives: starts and ends ascend.
-  struct Tenant {
-    LiveRange range;
-    ValueId value;
-  };
-  std::vector<std::vector<Tenant>> tenants_;             // by allocation
-  std::map<int64_t, std::vector<AllocationId>> reusable_;  // by color, as they were made
+  std::map<AllocationId, Tenancy> tenancies_;  // of allocations that may be reused
+  std::map<int64_t, ReusePool> reusable_;      // by color
 };
 
 }  // namespace stowplan

@@ -62,7 +62,8 @@ void Assigner::CombineTemporaries() {
     place.allocation = id;
     place.offset += base;
   }
-  for (const Combined& row : open) std::ranges::sort(allocations[row.id].values);
+  for (size_t a = 0; a < allocations.size(); ++a)
+    std::ranges::sort(allocations[AllocationId(a)].values);
   assignment_.allocations = std::move(allocations);
 }
 

@@ -37,13 +37,26 @@ bool Assigner::ReuseOperand(BufferId id) {
 bool Assigner::ReuseResult(BufferId id) {
   const int64_t color = ColorOf(id);
   if (Sweeps(color)) return false;
-  const auto row = reusable_.find(color);
-  if (row == reusable_.end()) return false;
-  // The smallest first.
-  for (size_t k = row->second.size(); k-- != 0;) {
-    if (TryAssign(row->second[k], id)) return true;
+  const auto pool = reusable_.find(color);
+  if (pool == reusable_.end()) return false;
+  // Each value of the buffer must find a gap; the first one is asked for. The last allocation made
+  // is the smallest.
+  const LiveRange& range = analysis_.live.of(analysis_.buffers.values_of(id)[0]);
+  return pool->second.TryLastFirst(
+      range, [&](AllocationId allocation) { return TryAssign(allocation, id); });
+}
+
+void Assigner::AllowReuse(AllocationId allocation, BufferId id) {
+  tenancies_.emplace(allocation, Tenancy(analysis_.schedule.end()));
+  AddTenants(allocation, id);
+  reusable_[ColorOf(id)].Add(allocation, tenancies_.at(allocation));
+}
+
+void Assigner::AddTenants(AllocationId allocation, BufferId id) {
+  Tenancy& tenancy = tenancies_.at(allocation);
+  for (const ValueId value : analysis_.buffers.values_of(id)) {
+    if (analysis_.live.of(value).exists()) tenancy.Add({analysis_.live.of(value), value});
   }
-  return false;
 }
 
 bool Assigner::TryAssign(AllocationId id, BufferId buffer) {
@@ -52,31 +65,25 @@ bool Assigner::TryAssign(AllocationId id, BufferId buffer) {
   if (allocation.color != ColorOf(buffer) || SizeOf(buffer) > allocation.size) return false;
   if (allocation.is_constant || (allocation.parameter && !allocation.is_aliased_parameter))
     return false;
-  if (allocation.is_thread_local || allocation.is_tuple) return false;
+  // What is left are donated parameters and parts of the result.
+  if (allocation.is_thread_local || allocation.is_tuple || !tenancies_.contains(id)) return false;
   if (is_live_out && allocation.size != SizeOf(buffer)) return false;
   for (const ValueId value : analysis_.buffers.values_of(buffer)) {
     if (Interferes(id, value) || CopiesFrom(id, value)) return false;
   }
   Put(buffer, id);
-  std::ranges::sort(assignment_.allocations[id].values);
+  AddTenants(id, buffer);
+  reusable_[allocation.color].Update(id, tenancies_.at(id));
   return true;
 }
 
 bool Assigner::Interferes(AllocationId id, ValueId value) {
   const LiveRange& range = analysis_.live.of(value);
-  const std::vector<Tenant>& tenants = tenants_[id.index];
-  auto tenant = std::ranges::lower_bound(tenants, range.start, {},
-                                         [](const Tenant& t) { return t.range.end; });
-  for (; tenant != tenants.end() && tenant->range.start <= range.end; ++tenant) {
-    if (range.end == tenant->range.start) {
-      if (!share_.CanShareAsOperand(tenant->value, value)) return true;
-    } else if (tenant->range.end == range.start) {
-      if (!share_.CanShareAsOperand(value, tenant->value)) return true;
-    } else {
-      return true;
-    }
-  }
-  return false;
+  return tenancies_.at(id).AnyTouching(range, [&](const Tenancy::Tenant& tenant) {
+    if (range.end == tenant.range.start) return !share_.CanShareAsOperand(tenant.value, value);
+    if (tenant.range.end == range.start) return !share_.CanShareAsOperand(value, tenant.value);
+    return true;
+  });
 }
 
 // A copy never lies where its source does.

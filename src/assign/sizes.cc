@@ -17,6 +17,7 @@ std::optional<Diagnostics> Assigner::Measure() {
   std::vector<std::optional<ByteCount>> known(module_.shapes.size());
   sizes_.assign(buffers.size(), 0);
   colors_.assign(flow.values.size(), 0);
+  buffer_colors_.assign(buffers.size(), 0);
   // Offsets never exceed the sum of everything, aligned; when that fits, no later sum overflows.
   int64_t sum = 0;
   for (size_t b = 0; b < buffers.size(); ++b) {
@@ -44,6 +45,7 @@ std::optional<Diagnostics> Assigner::Measure() {
       first = id;
     }
     if (first.is_none()) continue;
+    buffer_colors_[b] = colors_[first.index];
     const std::optional<int64_t> step =
         CheckedAdd(sizes_[b], 2 * rules_.AlignmentOf(colors_[first.index]));
     const std::optional<int64_t> next = step ? CheckedAdd(sum, *step) : std::nullopt;
@@ -51,10 +53,6 @@ std::optional<Diagnostics> Assigner::Measure() {
     sum = *next;
   }
   return std::nullopt;
-}
-
-int64_t Assigner::ColorOf(BufferId id) const {
-  return colors_[analysis_.buffers.values_of(id)[0].index];
 }
 
 }  // namespace stowplan
