@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/assign/rules.h"
 
+#include <ranges>
+#include <span>
+
+#include "stowplan/hlo/dialect.h"
+
 namespace stowplan {
 namespace {
 
@@ -13,6 +18,21 @@ int64_t AvailableMemory(std::string_view target) {
   return std::numeric_limits<int64_t>::max();
 }
 
+// Versions are listed oldest first; aliases stand with the name they are equal to.
+bool IsBefore(std::string_view version, std::string_view name) {
+  const auto rank = [](std::string_view wanted) {
+    const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
+    for (size_t k = 0; k < dialects.size(); ++k) {
+      if (dialects[k].name == wanted) return k;
+      for (const auto& alias : std::views::split(dialects[k].aliases, ' ')) {
+        if (std::string_view(alias.begin(), alias.end()) == wanted) return k;
+      }
+    }
+    return dialects.size();  // the newest
+  };
+  return rank(version) < rank(name);
+}
+
 Rules TpuRules(const Target& target, std::string_view version) {
   Rules rules = {.target = target, .sharing = Sharing::kTpu, .alignment = 512};
   rules.analysis = {.computations = ComputationList::kPostOrderThenAsync,
@@ -21,8 +41,10 @@ Rules TpuRules(const Target& target, std::string_view version) {
   rules.space_alignments[1] = 4096;
   rules.space_alignments[2] = 4;
   rules.space_alignments[3] = 4096;
-  rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
-  (void)version;
+  // The first generations have no memory-space assignment.
+  if (target.name != "tpu-v2" && target.name != "tpu-v3")
+    rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
+  if (IsBefore(version, "libtpu-0.0.51")) return rules;
   rules.order = AssignOrder::kEarliestFirst;
   rules.thread_locals_by_number = true;
   rules.swept_spaces = (uint64_t{1} << 0U) | (uint64_t{1} << 6U);
@@ -35,7 +57,8 @@ Rules TpuRules(const Target& target, std::string_view version) {
 }  // namespace
 
 Rules RulesOf(const Target& target, std::string_view version) {
-  if (target.name == "cpu") return {.target = target, .alignment = 64};
+  if (target.name == "cpu")
+    return {.target = target, .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64};
   if (target.name == "gpu") {
     return {.target = target,
             .analysis = {.reshapes = Reshapes::kNothing},
