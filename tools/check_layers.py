@@ -13,9 +13,14 @@ STANDS_ON = {
     "text": ["base", "hlo"],
     "proto": ["base", "hlo"],
     "target": ["base", "hlo"],
-    "report": ["base", "hlo", "text", "proto", "target"],
-    "root": ["base", "hlo", "text", "proto", "target", "report"],
-    "cli": ["base", "hlo", "text", "proto", "target", "report", "root"],
+    "schedule": ["base", "hlo", "target"],
+    "values": ["base", "hlo", "schedule"],
+    "buffers": ["base", "hlo", "values"],
+    "live": ["base", "hlo", "schedule", "values", "buffers"],
+    "assign": ["base", "hlo", "target", "schedule", "values", "buffers", "live"],
+    "report": ["base", "hlo", "text", "proto", "target", "schedule", "values", "live", "assign"],
+    "root": ["base", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "report"],
+    "cli": ["base", "hlo", "text", "proto", "target", "schedule", "live", "assign", "report", "root"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -2,10 +2,11 @@
 // Buffers one by one: parameters, constants, tuples and the parts of the result have allocations of
 // their own; some temporaries move into these; the rest is packed into a heap.
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 #include <ranges>
 #include <tuple>
+
+#include <fmt/format.h>
 
 #include "assign/assigner.h"
 #include "assign/heap.h"
@@ -135,21 +136,23 @@ void Assigner::NumberPositions() {
 std::optional<Diagnostics> Assigner::PlacePreset() {
   if (!preset_ || rules_.preset_space < 0) return std::nullopt;
   const std::string file = module_.source ? module_.source->name() : std::string();
-  const AllocationId allocation = assignment_.allocations.Add(
-      {.size = preset_->size, .color = rules_.preset_space});
+  const AllocationId allocation =
+      assignment_.allocations.Add({.size = preset_->size, .color = rules_.preset_space});
   for (const Preset::Chunk& chunk : preset_->chunks) {
     const std::span<const ValueId> values = analysis_.flow.at(chunk.position);
     if (values.size() != 1 || analysis_.flow.values[values[0]].position != chunk.position) {
-      return Fail(file, fmt::format("the preset places {}, where no value is born",
-                                    module_.name(analysis_.flow.positions.instruction(
-                                        chunk.position)))).error();
+      return Fail(file,
+                  fmt::format("the preset places {}, where no value is born",
+                              module_.name(analysis_.flow.positions.instruction(chunk.position))))
+          .error();
     }
     const ValueId value = values[0];
     if (colors_[value.index] != rules_.preset_space) {
       return Fail(file, fmt::format("the preset places {} in memory space {}, but its layout says "
                                     "{}",
                                     module_.name(analysis_.flow.instruction(value)),
-                                    rules_.preset_space, colors_[value.index])).error();
+                                    rules_.preset_space, colors_[value.index]))
+          .error();
     }
     assignment_.places[value.index] = {allocation, chunk.offset, chunk.size};
     assignment_.allocations[allocation].values.push_back(value);
@@ -274,7 +277,7 @@ void Assigner::PackTemporaries() {
     const int64_t alignment = rules_.AlignmentOf(color);
     std::vector<uint8_t> is_placed(input.groups.size(), 0);
     const auto open_heap = [&](int64_t size) {
-          return assignment_.allocations.Add({.size = size, .color = color});
+      return assignment_.allocations.Add({.size = size, .color = color});
     };
     const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
       assignment_.places[value.index] = {heap, offset, size};
@@ -283,9 +286,9 @@ void Assigner::PackTemporaries() {
     AllocationId first;
     size_t left = input.groups.size();
     do {
-      const HeapPlan plan =
-          Sweeps(color) ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                        : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+      const HeapPlan plan = Sweeps(color)
+                                ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                                : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
       const AllocationId heap = open_heap(plan.size);
       if (first.is_none()) first = heap;
       for (size_t g = 0; g < input.groups.size(); ++g) {

@@ -62,20 +62,20 @@ class Assigner {
   const std::optional<Preset>& preset_;
   bool sweeps_ = false;
 
-  std::vector<int64_t> sizes_;            // by buffer
-  std::vector<int64_t> colors_;           // by value
-  std::vector<int64_t> buffer_colors_;    // by buffer
-  std::vector<uint8_t> is_donated_;       // by position
-  std::vector<uint8_t> classes_;          // by computation: a Phase, or kUnreached
-  std::vector<uint32_t> numbers_;         // by instruction: its place in the walk of its phase
+  std::vector<int64_t> sizes_;          // by buffer
+  std::vector<int64_t> colors_;         // by value
+  std::vector<int64_t> buffer_colors_;  // by buffer
+  std::vector<uint8_t> is_donated_;     // by position
+  std::vector<uint8_t> classes_;        // by computation: a Phase, or kUnreached
+  std::vector<uint32_t> numbers_;       // by instruction: its place in the walk of its phase
   static constexpr uint8_t kUnreached = 2;
 
   ShareRules share_;
   Assignment assignment_;
-  std::vector<uint8_t> is_done_;                    // by buffer
+  std::vector<uint8_t> is_done_;                     // by buffer
   std::map<int64_t, std::vector<ValueId>> delayed_;  // by color
-  std::map<AllocationId, Tenancy> tenancies_;  // of allocations that may be reused
-  std::map<int64_t, ReusePool> reusable_;      // by color
+  std::map<AllocationId, Tenancy> tenancies_;        // of allocations that may be reused
+  std::map<int64_t, ReusePool> reusable_;            // by color
 };
 
 }  // namespace stowplan

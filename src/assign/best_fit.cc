@@ -114,8 +114,8 @@ class Phases {
   int64_t count_ = 0;
 };
 
-HeapPlan PackInOrder(const HeapInput& input, const Phases& phases,
-                     std::span<const uint32_t> order, int64_t alignment, int64_t limit) {
+HeapPlan PackInOrder(const HeapInput& input, const Phases& phases, std::span<const uint32_t> order,
+                     int64_t alignment, int64_t limit) {
   HeapPlan plan;
   plan.offsets.assign(input.groups.size(), HeapPlan::kUnplaced);
   TimeTree tree(phases.count());

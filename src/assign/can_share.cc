@@ -22,7 +22,8 @@ size_t FirstOperand(const Module& module, InstrId user, InstrId operand) {
 
 bool IsOnlyOperand(const Module& module, InstrId user, InstrId operand, size_t k) {
   const std::span<const InstrId> operands = module.operands_of(user);
-  return k < operands.size() && operands[k] == operand && std::ranges::count(operands, operand) == 1;
+  return k < operands.size() && operands[k] == operand &&
+         std::ranges::count(operands, operand) == 1;
 }
 
 }  // namespace
@@ -94,8 +95,7 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
     case Opcode::kCall:
       return CallCanShare(input, user);
     default:
-      return IsElementwiseOn(module_, analysis_.orders, user,
-                             FirstOperand(module_, user, operand));
+      return IsElementwiseOn(module_, analysis_.orders, user, FirstOperand(module_, user, operand));
   }
 }
 
@@ -136,8 +136,7 @@ bool ShareRules::FusionCanShare(InstrId operand, PositionId output) {
 bool ShareRules::LoopFusionCanShare(InstrId fused_parameter) {
   uint8_t& answer = loop_answers_[fused_parameter.index];
   if (answer != 0) return answer == 2;
-  const hlo::Computation& body =
-      module_.computations[module_.instructions[fused_parameter].parent];
+  const hlo::Computation& body = module_.computations[module_.instructions[fused_parameter].parent];
   std::vector<uint8_t> is_seen(body.count, 0);
   std::vector<InstrId> stack = {fused_parameter};
   answer = 1;

@@ -152,10 +152,10 @@ std::optional<GpuFusions::Transpose> GpuFusions::TiledTranspose(InstrId id) cons
   if (n < 2) return std::nullopt;
   Transpose transpose = {.dims = merged, .permutation = {}};
   for (const int64_t first : firsts)
-    transpose.permutation.push_back(std::ranges::count_if(firsts, [&](int64_t f) { return f < first; }));
+    transpose.permutation.push_back(
+        std::ranges::count_if(firsts, [&](int64_t f) { return f < first; }));
   std::vector<int64_t> operand(n);
-  for (size_t k = 0; k < n; ++k)
-    operand[static_cast<size_t>(transpose.permutation[k])] = merged[k];
+  for (size_t k = 0; k < n; ++k) operand[static_cast<size_t>(transpose.permutation[k])] = merged[k];
   const int64_t bits = hlo::BitWidth(module_.shapes[shape].type);
   if (IsPacked(transpose.dims, transpose.permutation, bits)) return transpose;
   if (transpose.permutation[n - 1] == static_cast<int64_t>(n - 1)) {
@@ -223,7 +223,8 @@ std::optional<GpuFusions::Reduction> GpuFusions::RealReduction(InstrId root, Ins
   const std::span<const int64_t> dims = module_.shapes.dims(operand);
   std::vector<uint8_t> is_reduced(dims.size(), 0);
   for (const int64_t dim : Dimensions(module_, hero)) {
-    if (dim >= 0 && dim < static_cast<int64_t>(dims.size())) is_reduced[static_cast<size_t>(dim)] = 1;
+    if (dim >= 0 && dim < static_cast<int64_t>(dims.size()))
+      is_reduced[static_cast<size_t>(dim)] = 1;
   }
   // Runs of kept and of reduced dimensions, as they lie in memory.
   struct Run {
@@ -298,14 +299,14 @@ InstrId GpuFusions::FindReduction(const GpuFusion& fusion) const {
     hero = fusion.heroes[k];
   }
   if (!first) return {};
-  const int64_t elements = ElementCount(
-      module_.shapes, module_.instructions[module_.operands_of(hero)[0]].shape);
+  const int64_t elements =
+      ElementCount(module_.shapes, module_.instructions[module_.operands_of(hero)[0]].shape);
   for (size_t k = 0; k < fusion.roots.size(); ++k) {
     if (fusion.roots[k] == hero) continue;
     const std::optional<Reduction> other = RealReduction(fusion.roots[k], fusion.heroes[k]);
-    if (other ? *other != *first
-              : ElementCount(module_.shapes, module_.instructions[fusion.roots[k]].shape) !=
-                    elements)
+    if (other
+            ? *other != *first
+            : ElementCount(module_.shapes, module_.instructions[fusion.roots[k]].shape) != elements)
       return {};
   }
   return hero;
@@ -358,12 +359,11 @@ GpuFusion GpuFusions::Analyze(InstrId id) const {
   fusion.reduction = FindReduction(fusion);
   if (!fusion.reduction.is_none() || IsTranspose(fusion)) return fusion;
   // A plain loop computes each output by itself.
-  const bool is_loop =
-      fusion.roots.size() > 1 ||
-      (module_.instructions[fusion.roots[0]].opcode != Opcode::kScatter &&
-       module_.instructions[fusion.roots[0]].opcode != Opcode::kSort &&
-       !(module_.instructions[fusion.heroes[0]].opcode == Opcode::kConcatenate &&
-         module_.operands_of(fusion.heroes[0]).size() <= 4));
+  const bool is_loop = fusion.roots.size() > 1 ||
+                       (module_.instructions[fusion.roots[0]].opcode != Opcode::kScatter &&
+                        module_.instructions[fusion.roots[0]].opcode != Opcode::kSort &&
+                        !(module_.instructions[fusion.heroes[0]].opcode == Opcode::kConcatenate &&
+                          module_.operands_of(fusion.heroes[0]).size() <= 4));
   if (is_loop) fusion.heroes = fusion.roots;
   return fusion;
 }

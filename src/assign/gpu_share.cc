@@ -40,8 +40,7 @@ bool MatmulCanShare(const Module& module, InstrId call, InstrId operand, bool is
   if (target == nullptr || module.view(target->text()) != "__cublas$lt$matmul") return false;
   const hlo::Attribute* config = module.FindAttribute(call, AttributeKey::kBackendConfig);
   if (config == nullptr) return false;
-  const std::optional<std::string_view> text =
-      FindJsonField(module.view(config->text()), "beta");
+  const std::optional<std::string_view> text = FindJsonField(module.view(config->text()), "beta");
   double beta = 0;
   if (text) std::from_chars(text->data(), text->data() + text->size(), beta);
   const std::span<const InstrId> operands = module.operands_of(call);
@@ -110,9 +109,8 @@ class FusionQuestion {
     const ShapeId shape = module_.instructions[slice].shape;
     const bool is_one =
         std::ranges::all_of(module_.shapes.dims(shape), [](int64_t dim) { return dim == 1; });
-    return is_one ||
-           std::ranges::equal(module_.operands_of(slice).subspan(1),
-                              module_.operands_of(last_).subspan(2));
+    return is_one || std::ranges::equal(module_.operands_of(slice).subspan(1),
+                                        module_.operands_of(last_).subspan(2));
   }
 
   // Other outputs that read the parameter must not come too late for it.
@@ -145,8 +143,8 @@ std::optional<bool> ShareRules::GpuHint(InstrId operand, PositionId output) {
   const InstrId user = positions.instruction(output);
   const std::span<const InstrId> operands = module_.operands_of(user);
   std::vector<int64_t> index;
-  positions.AppendIndex(module_.shapes, module_.instructions[user].shape,
-                        positions.offset(output), index);
+  positions.AppendIndex(module_.shapes, module_.instructions[user].shape, positions.offset(output),
+                        index);
   switch (module_.instructions[user].opcode) {
     case Opcode::kAllReduce:
     case Opcode::kCollectiveBroadcast:
@@ -159,10 +157,8 @@ std::optional<bool> ShareRules::GpuHint(InstrId operand, PositionId output) {
       const ShapeId to = positions.shape(output);
       if (from != to && !HaveEqualBits(module_.shapes, from, to)) return false;
       if (module_.called_by(user).empty()) return false;
-      const std::span<const InstrId> parameters =
-          module_.parameters_of(module_.called_by(user)[0]);
-      const auto k =
-          static_cast<size_t>(std::ranges::find(operands, operand) - operands.begin());
+      const std::span<const InstrId> parameters = module_.parameters_of(module_.called_by(user)[0]);
+      const auto k = static_cast<size_t>(std::ranges::find(operands, operand) - operands.begin());
       if (k >= parameters.size()) return false;
       return FusionQuestion(module_, analysis_.orders, gpu_fusions_.Of(user), user, index)
           .Ask(parameters[k]);

@@ -58,9 +58,7 @@ class Simulation {
     uint32_t interval = 0;  // in the group
   };
 
-  [[nodiscard]] int64_t SizeOf(ValueId id) const {
-    return sizes_[analysis_.buffers.of(id).index];
-  }
+  [[nodiscard]] int64_t SizeOf(ValueId id) const { return sizes_[analysis_.buffers.of(id).index]; }
 
   void Begin(ValueId id) {
     const BufferId buffer = analysis_.buffers.of(id);
@@ -133,7 +131,7 @@ class Simulation {
   const Analysis& analysis_;
   const std::span<const int64_t> sizes_;
   ShareRules& share_;
-  std::vector<State> states_;            // by value
+  std::vector<State> states_;             // by value
   std::vector<ValueId> first_of_buffer_;  // by buffer
   HeapInput heap_;
   int64_t clock_ = 0;

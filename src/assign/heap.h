@@ -20,8 +20,8 @@ struct HeapInterval {
 // Values in one place: the first was given it, the others took it over.
 struct HeapGroup {
   ValueId first;
-  int64_t first_size = 0;  // what the first one asked for
-  int64_t size = 0;        // the largest of all
+  int64_t first_size = 0;               // what the first one asked for
+  int64_t size = 0;                     // the largest of all
   std::vector<HeapInterval> intervals;  // the first value's is the first
   std::vector<ValueId> values;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plain look at a finished plan, by a sweep over time: who lies over whom while both are alive.
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "stowplan/assign/assignment.h"
 
@@ -35,9 +36,9 @@ Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
     for (const ValueId id : allocation.values) {
       const Place& place = assignment.places[id.index];
       if (place.offset < 0 || place.size < 0 || place.size > allocation.size - place.offset) {
-        found.push_back({.file = file,
-                         .message = fmt::format("value {} lies outside of allocation {}", id.index,
-                                                a)});
+        found.push_back(
+            {.file = file,
+             .message = fmt::format("value {} lies outside of allocation {}", id.index, a)});
         continue;
       }
       const LiveRange& range = analysis.live.of(id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How large each buffer is, and in which memory space.
 #include <algorithm>
+
 #include <fmt/format.h>
 
 #include "assign/assigner.h"
@@ -29,18 +30,20 @@ std::optional<Diagnostics> Assigner::Measure() {
       std::optional<ByteCount>& size = known[shape.index];
       if (!size) size = ByteSize(module_.shapes, shape, rules_.target);
       if (!size->has_value()) {
-        return Fail(file, fmt::format("{}: {}", module_.name(instruction),
-                                      hlo::Describe(size->error()))).error();
+        return Fail(file,
+                    fmt::format("{}: {}", module_.name(instruction), hlo::Describe(size->error())))
+            .error();
       }
       sizes_[b] = std::max(sizes_[b], **size);
       const hlo::LayoutId layout = module_.shapes[shape].layout;
       colors_[id.index] = layout.is_none() ? 0 : module_.shapes.layout(layout).memory_space;
       if (!first.is_none() && colors_[first.index] != colors_[id.index]) {
-        return Fail(file, fmt::format("{} and {} must share a buffer, but are in the memory "
-                                      "spaces {} and {}",
-                                      module_.name(flow.instruction(first)),
-                                      module_.name(instruction), colors_[first.index],
-                                      colors_[id.index])).error();
+        return Fail(file,
+                    fmt::format("{} and {} must share a buffer, but are in the memory "
+                                "spaces {} and {}",
+                                module_.name(flow.instruction(first)), module_.name(instruction),
+                                colors_[first.index], colors_[id.index]))
+            .error();
       }
       first = id;
     }

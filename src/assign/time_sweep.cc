@@ -22,7 +22,7 @@ class FreeBytes {
   }
 
   struct Taken {
-    int64_t begin;   // of the free range: slack before an aligned offset is taken too
+    int64_t begin;  // of the free range: slack before an aligned offset is taken too
     int64_t offset;
   };
   // The range with the least room that holds `size`; the lowest of equals.

@@ -62,8 +62,8 @@ class TieFinder {
       if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size()))
         continue;
       const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
-      const uint32_t output = flow_.positions.Find(
-          module_.shapes, module_.instructions[root].shape, alias.output_index);
+      const uint32_t output = flow_.positions.Find(module_.shapes, module_.instructions[root].shape,
+                                                   alias.output_index);
       const uint32_t input = flow_.positions.Find(
           module_.shapes, module_.instructions[parameter].shape, alias.parameter_index);
       if (output == Positions::kNowhere || input == Positions::kNowhere) continue;
@@ -142,8 +142,7 @@ class Sets {
 
 }  // namespace
 
-BufferSet FindBuffers(const hlo::Module& module, const ValueFlow& flow,
-                      const InPlacePairs& pairs) {
+BufferSet FindBuffers(const hlo::Module& module, const ValueFlow& flow, const InPlacePairs& pairs) {
   const std::vector<Tie> ties = TieFinder(module, flow, pairs).Run();
   const size_t count = flow.values.size();
   Sets sets(count);

@@ -25,8 +25,8 @@ class PairFinder {
       AddPairs(id);
       if (found_.pairs.size() == begin) continue;
       found_.instructions.push_back(id);
-      found_.ranges.push_back({static_cast<uint32_t>(begin),
-                               static_cast<uint32_t>(found_.pairs.size() - begin)});
+      found_.ranges.push_back(
+          {static_cast<uint32_t>(begin), static_cast<uint32_t>(found_.pairs.size() - begin)});
     }
     return std::move(found_);
   }
@@ -96,7 +96,8 @@ class PairFinder {
     if (operands.size() != 4) return;
     const bool is_start = module_.instructions[id].opcode == Opcode::kCollectivePermuteStart;
     const ShapeId output = shape(operands[1]);
-    const size_t parts = module_.shapes.is_tuple(output) ? module_.shapes.elements(output).size() : 0;
+    const size_t parts =
+        module_.shapes.is_tuple(output) ? module_.shapes.elements(output).size() : 0;
     const auto at = [&](std::vector<int64_t> index) {
       if (is_start) index.insert(index.begin(), 1);
       return positions_.Find(module_.shapes, shape(id), index);
@@ -131,9 +132,8 @@ class PairFinder {
   }
 
   void AddDeclared(InstrId id) {
-    EachDeclared(id, [&](size_t operand, uint32_t input, uint32_t output) {
-      Add(operand, input, output);
-    });
+    EachDeclared(
+        id, [&](size_t operand, uint32_t input, uint32_t output) { Add(operand, input, output); });
   }
 
   // Looks through what only names a part or gives the same bytes another shape.
@@ -240,8 +240,7 @@ std::span<const InPlacePair> InPlacePairs::of(InstrId id) const {
   return std::span(pairs).subspan(range.begin, range.count);
 }
 
-InPlacePairs FindInPlacePairs(const Module& module, const Positions& positions,
-                              Reshapes reshapes) {
+InPlacePairs FindInPlacePairs(const Module& module, const Positions& positions, Reshapes reshapes) {
   return PairFinder(module, positions, reshapes).Run();
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan assign: from the program to the reports that XLA would write.
-#include "stowplan/assign/assignment.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "cli/suggest.h"
 #include "report/from_proto.h"
 #include "report/json.h"
+#include "stowplan/assign/assignment.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/verify.h"
 #include "stowplan/live/dump.h"
@@ -186,14 +185,15 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
   if (rules.preset_space < 0 || preset) return;
   int64_t count = 0;
   for (size_t v = 0; v < assignment.places.size(); ++v) {
-    if (!assignment.places[v].allocation.is_none() &&
-        assignment.colors[v] == rules.preset_space && analysis.live.ranges[v].exists())
+    if (!assignment.places[v].allocation.is_none() && assignment.colors[v] == rules.preset_space &&
+        analysis.live.ranges[v].exists())
       ++count;
   }
   if (count == 0) return;
-  console.Note(fmt::format("note: nothing says where XLA put the {} values in memory space {}; "
-                           "Stowplan placed them itself (--preset=REPORT gives XLA's places)\n",
-                           count, rules.preset_space));
+  console.Note(
+      fmt::format("note: nothing says where XLA put the {} values in memory space {}; "
+                  "Stowplan placed them itself (--preset=REPORT gives XLA's places)\n",
+                  count, rules.preset_space));
 }
 
 int Assign(const AssignOptions& options, Console& console) {
@@ -213,8 +213,7 @@ int Assign(const AssignOptions& options, Console& console) {
   const std::optional<Setting> setting = Settle(*module, options, console);
   if (!setting) return kBadUse;
   const Result<Analysis> analysis =
-      Analyze(*module, setting->rules.analysis,
-              [&](std::string_view stage) { times.Done(stage); });
+      Analyze(*module, setting->rules.analysis, [&](std::string_view stage) { times.Done(stage); });
   if (!analysis) {
     console.Show(analysis.error());
     return kBadUse;
@@ -243,8 +242,7 @@ int Assign(const AssignOptions& options, Console& console) {
   }
   times.Done("check");
   NotePreset(setting->rules, *analysis, *assignment, *preset, console);
-  const report::Report report =
-      report::ReportOf(*module, *analysis, *assignment, setting->style);
+  const report::Report report = report::ReportOf(*module, *analysis, *assignment, setting->style);
   times.Done("report");
   const int code = WriteReport(report, options, console);
   times.Done("write");
@@ -278,7 +276,8 @@ CommandSpec AssignCommand() {
       .summary = "plan the memory of a program as XLA does",
       .details =
           "Finds the values of a scheduled module, who must share a place with whom, when each is\n"
-          "alive, and assigns allocations and offsets by XLA's own rules. The reports equal XLA's.\n"
+          "alive, and assigns allocations and offsets by XLA's own rules. The reports equal "
+          "XLA's.\n"
           "\n"
           "With -o, writes the files that XLA would have put beside the module; without, the\n"
           "combined report to standard output. Target and version of XLA are found from the\n"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/stage_times.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "base/human_bytes.h"
 

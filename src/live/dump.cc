@@ -57,9 +57,8 @@ class Dumper {
     for (const CompId id : analysis_.orders.computations) {
       const hlo::Computation& computation = module_.computations[id];
       Line("computation {}", module_.name(id));
-      for (const auto& [title, order] :
-           {std::pair("listed", &analysis_.orders.listed),
-            std::pair("post-order", &analysis_.orders.post_order)}) {
+      for (const auto& [title, order] : {std::pair("listed", &analysis_.orders.listed),
+                                         std::pair("post-order", &analysis_.orders.post_order)}) {
         std::string names;
         for (const InstrId instruction : Orders::Of(*order, computation))
           names.append(" ").append(module_.name(instruction));

@@ -92,9 +92,8 @@ void Separate(const BufferSet& buffers, LiveRanges& live) {
     for (const ValueId id : values) {
       if (live.of(id).exists()) order.push_back(id);
     }
-    std::ranges::sort(order, {}, [&](ValueId id) {
-      return std::tuple(live.of(id).start, live.of(id).end, id);
-    });
+    std::ranges::sort(
+        order, {}, [&](ValueId id) { return std::tuple(live.of(id).start, live.of(id).end, id); });
     for (size_t k = 1; k < order.size(); ++k) {
       LiveRange& before = live.ranges[order[k - 1].index];
       LiveRange& next = live.ranges[order[k].index];
@@ -107,8 +106,7 @@ void Separate(const BufferSet& buffers, LiveRanges& live) {
 }  // namespace
 
 LiveRanges FindLiveRanges(const hlo::Module& module, const Schedule& schedule,
-                          const ValueFlow& flow, const BufferSet& buffers,
-                          AsyncBirth async_birth) {
+                          const ValueFlow& flow, const BufferSet& buffers, AsyncBirth async_birth) {
   const RangeFinder finder(module, schedule, flow, async_birth);
   LiveRanges live;
   live.ranges.resize(flow.values.size());

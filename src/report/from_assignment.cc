@@ -121,8 +121,7 @@ class ReportMaker {
     value.positions.begin = static_cast<uint32_t>(report_.positions.size());
     for (const PositionId position : analysis_.flow.positions_of(id))
       report_.positions.push_back({NameOf(positions.instruction(position)), IndexAt(position)});
-    value.positions.count =
-        static_cast<uint32_t>(report_.positions.size()) - value.positions.begin;
+    value.positions.count = static_cast<uint32_t>(report_.positions.size()) - value.positions.begin;
     value.has_uses = true;
     value.uses.begin = static_cast<uint32_t>(report_.uses.size());
     for (const stowplan::Use& use : analysis_.flow.uses_of(id))
@@ -149,8 +148,9 @@ class ReportMaker {
         const ShapeId shape =
             style_.dialect.parameter_parts
                 ? analysis_.flow.positions.shape(from.parameter_position)
-                : module_.instructions[analysis_.flow.positions.instruction(
-                                           from.parameter_position)].shape;
+                : module_
+                      .instructions[analysis_.flow.positions.instruction(from.parameter_position)]
+                      .shape;
         to.parameter_shape = TextOf(shape, false);
       }
       for (const stowplan::ValueId value : from.values) {
@@ -170,12 +170,10 @@ class ReportMaker {
       if (!id.is_none() && report_.values[id].has_range) ranges.values.push_back(id);
     }
     const PlainSizes sizes = ComputePlainSizes(report_);
-    ranges.is_unbounded = std::ranges::any_of(ranges.values, [&](ValueId id) {
-      return !sizes.instruction[id.index].has_value();
-    });
+    ranges.is_unbounded = std::ranges::any_of(
+        ranges.values, [&](ValueId id) { return !sizes.instruction[id.index].has_value(); });
     if (ranges.is_unbounded) return;
-    const std::optional<XlaPeak> peak =
-        ComputeXlaPeak(report_, sizes, style_.dialect.peak_line);
+    const std::optional<XlaPeak> peak = ComputeXlaPeak(report_, sizes, style_.dialect.peak_line);
     if (!peak) return;
     ranges.peak_time = peak->time;
     ranges.peak = peak->rows;
@@ -224,11 +222,10 @@ Report ReportOf(const hlo::Module& module, const Analysis& analysis, const Assig
   return ReportMaker(module, analysis, assignment, style).Make();
 }
 
-Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis,
-                          const Report& report, int64_t space) {
+Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis, const Report& report,
+                          int64_t space) {
   Preset preset;
-  const std::string file =
-      report.sources.empty() ? std::string() : report.sources[0]->name();
+  const std::string file = report.sources.empty() ? std::string() : report.sources[0]->name();
   std::unordered_map<std::string_view, InstrId> by_name;
   for (size_t i = 0; i < module.instructions.size(); ++i) {
     // Reports do not say the computation; only what is on the time line has values in them.
@@ -244,8 +241,7 @@ Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis,
       const uint32_t offset =
           row == by_name.end()
               ? Positions::kNowhere
-              : analysis.flow.positions.Find(module.shapes,
-                                             module.instructions[row->second].shape,
+              : analysis.flow.positions.Find(module.shapes, module.instructions[row->second].shape,
                                              report.numbers(value.index));
       if (offset == Positions::kNowhere) {
         return Fail(file, fmt::format("the program has no {}", value.instruction),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peak's bytes by call stack: entry, the loops and calls around an instruction, and its op_name.
+// The peak's bytes by call stack: entry, the loops and calls around an instruction, and its
+// op_name.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/schedule/call_graph.h"
 
-#include <fmt/format.h>
 #include <ranges>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace stowplan {
 namespace {
@@ -56,8 +57,8 @@ Result<CallGraph> FindCallGraph(const Module& module, const Orders& orders) {
   FindCallers(module, orders, graph);
   graph.contexts.assign(module.computations.size(), CallContext::kControlFlow);
   // Callers before callees.
-  for (const size_t c : std::views::iota(size_t{0}, module.computations.size()) |
-                            std::views::reverse) {
+  for (const size_t c :
+       std::views::iota(size_t{0}, module.computations.size()) | std::views::reverse) {
     const std::span<const InstrId> callers = graph.callers_of(CompId(c));
     for (size_t k = 0; k < callers.size(); ++k) {
       const hlo::Instruction& caller = module.instructions[callers[k]];

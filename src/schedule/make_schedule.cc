@@ -261,9 +261,7 @@ std::optional<Scheduler> FindScheduler(std::string_view name) {
   return std::nullopt;
 }
 
-bool IsScheduled(const Module& module) {
-  return module.computations[module.entry].is_scheduled();
-}
+bool IsScheduled(const Module& module) { return module.computations[module.entry].is_scheduled(); }
 
 Module WithSchedule(const Module& module, Scheduler scheduler, const Target& target) {
   ScheduleMaker maker(module, target);

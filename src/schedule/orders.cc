@@ -44,8 +44,7 @@ void FindUsers(const Module& module, Orders& orders) {
   std::vector<uint32_t> next(orders.read_begins.begin(), orders.read_begins.end() - 1);
   for (size_t c = 0; c < module.computations.size(); ++c) {
     const std::span<const InstrId> schedule = module.schedule_of(CompId(c));
-    const std::span<const InstrId> list =
-        Orders::Of(orders.listed, module.computations[CompId(c)]);
+    const std::span<const InstrId> list = Orders::Of(orders.listed, module.computations[CompId(c)]);
     for (const InstrId user : schedule.empty() ? list : schedule) {
       const std::span<const InstrId> operands = module.operands_of(user);
       for (size_t k = 0; k < operands.size(); ++k)

@@ -65,9 +65,8 @@ void FlowBuilder::Define(InstrId id) {
       return;
     case Opcode::kAllGatherStart: {
       const PositionId results = Part(top, 1);
-      DefineWhere(id, [&](PositionId p) {
-        return is_tuple(p) || (!results.is_none() && p >= results);
-      });
+      DefineWhere(
+          id, [&](PositionId p) { return is_tuple(p) || (!results.is_none() && p >= results); });
       return;
     }
     case Opcode::kAllGatherDone:
@@ -81,9 +80,8 @@ void FlowBuilder::Define(InstrId id) {
     case Opcode::kAsyncUpdate: {
       // Behind the operands and the result stands what the operation needs for itself.
       const PositionId context = Part(top, 2);
-      DefineWhere(id, [&](PositionId p) {
-        return is_tuple(p) || (!context.is_none() && p >= context);
-      });
+      DefineWhere(
+          id, [&](PositionId p) { return is_tuple(p) || (!context.is_none() && p >= context); });
       return;
     }
     case Opcode::kAsyncDone:

@@ -56,9 +56,8 @@ void FlowBuilder::RemovePhis() {
   std::vector<ValueId> kept;
   for (size_t p = 0; p < flow_.single_.size(); ++p) {
     const std::span<const ValueId> held = flow_.at(PositionId(p));
-    const bool is_replaced = std::ranges::any_of(held, [&](ValueId id) {
-      return flow_.values[id].is_phi && phis_.Replacement(id) != id;
-    });
+    const bool is_replaced = std::ranges::any_of(
+        held, [&](ValueId id) { return flow_.values[id].is_phi && phis_.Replacement(id) != id; });
     if (!is_replaced) continue;
     kept.clear();
     for (const ValueId id : held) {

@@ -6,7 +6,8 @@
 namespace stowplan {
 
 uint32_t PhiGraph::AddNode(ValueId id) {
-  if (id.index >= node_of_.size()) node_of_.resize(std::max<size_t>(id.index + 1, node_of_.size() * 2), kNone);
+  if (id.index >= node_of_.size())
+    node_of_.resize(std::max<size_t>(id.index + 1, node_of_.size() * 2), kNone);
   uint32_t& node = node_of_[id.index];
   if (node == kNone) {
     node = static_cast<uint32_t>(nodes_.size());
@@ -36,7 +37,8 @@ void PhiGraph::Replace(uint32_t node, uint32_t by) {
   if (nodes_[node].replaced_by != kNone) return;
   by = Resolve(by);
   if (by == node) return;
-  for (const uint32_t user : nodes_[node].users) std::ranges::replace(nodes_[user].operands, node, by);
+  for (const uint32_t user : nodes_[node].users)
+    std::ranges::replace(nodes_[user].operands, node, by);
   for (const uint32_t operand : nodes_[node].operands)
     std::ranges::replace(nodes_[operand].users, node, by);
   nodes_[node].replaced_by = by;

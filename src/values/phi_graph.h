@@ -45,9 +45,9 @@ class PhiGraph {
   bool OptimizeOnce();
   bool ReplaceClosure(uint32_t start, std::vector<uint8_t>& is_checked);
 
-  std::vector<Node> nodes_;                  // as they came up
+  std::vector<Node> nodes_;                   // as they came up
   std::vector<std::vector<ValueId>> inputs_;  // by node
-  std::vector<uint32_t> node_of_;            // by value
+  std::vector<uint32_t> node_of_;             // by value
 };
 
 }  // namespace stowplan

@@ -2,6 +2,7 @@
 #include "stowplan/values/positions.h"
 
 #include <algorithm>
+
 #include <fmt/format.h>
 
 namespace stowplan {
@@ -80,8 +81,8 @@ void Positions::AppendIndex(const hlo::ShapeTable& shapes, ShapeId shape, uint32
   while (offset != 0) {
     const std::span<const ShapeId> elements = shapes.elements(shape);
     const auto begin = child_offsets_.begin() + child_begins_[shape.index];
-    const auto child = std::upper_bound(begin, begin + static_cast<std::ptrdiff_t>(elements.size()),
-                                        offset) - 1;
+    const auto child =
+        std::upper_bound(begin, begin + static_cast<std::ptrdiff_t>(elements.size()), offset) - 1;
     out.push_back(child - begin);
     offset -= *child;
     shape = elements[static_cast<size_t>(child - begin)];

@@ -153,8 +153,7 @@ bool FlowBuilder::TransferCollectivePermuteStart(InstrId id) {
   if (is_tuple) return CopyParts(source, Operand(id, 0));
   if (operands.size() == 1 || is_in_place) return Copy(source, Operand(id, 0));
   bool changed = false;
-  for (size_t k = 0; k < operands.size(); ++k)
-    changed |= Copy(Part(source, k), Operand(id, k));
+  for (size_t k = 0; k < operands.size(); ++k) changed |= Copy(Part(source, k), Operand(id, k));
   return changed;
 }
 
@@ -195,8 +194,8 @@ bool FlowBuilder::TransferParameter(InstrId id) {
   const CompId computation = module_.instructions[id].parent;
   const std::span<const InstrId> callers = calls_.callers_of(computation);
   if (callers.empty() || calls_.context(computation) != CallContext::kControlFlow) return false;
-  const auto number = static_cast<size_t>(
-      module_.NumberOr(id, hlo::AttributeKey::kParameterNumber, 0));
+  const auto number =
+      static_cast<size_t>(module_.NumberOr(id, hlo::AttributeKey::kParameterNumber, 0));
   std::vector<InstrId> inputs;
   bool needs_phi = false;
   for (const InstrId caller : callers) {

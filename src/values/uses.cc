@@ -49,9 +49,8 @@ void FlowBuilder::FindPositions() {
     const Value& value = flow_.values[ValueId(v)];
     if (!value.is_gone) flow_.seen_[next[v]++] = value.position;
   }
-  each_sight([&](ValueId value, PositionId position) {
-    flow_.seen_[next[value.index]++] = position;
-  });
+  each_sight(
+      [&](ValueId value, PositionId position) { flow_.seen_[next[value.index]++] = position; });
 }
 
 void FlowBuilder::FindUses() {
@@ -60,7 +59,8 @@ void FlowBuilder::FindUses() {
   // holds the value.
   const auto holds = [&](InstrId user, ValueId value) {
     const std::span<const PositionId> seen = flow_.positions_of(value);
-    return std::ranges::any_of(seen, [&](PositionId p) { return positions.instruction(p) == user; });
+    return std::ranges::any_of(seen,
+                               [&](PositionId p) { return positions.instruction(p) == user; });
   };
   const auto is_root = [&](InstrId id) {
     return module_.computations[module_.instructions[id].parent].root == id;

@@ -42,9 +42,9 @@ struct Place {
 
 struct Assignment {
   Table<AllocationId, Allocation> allocations;
-  std::vector<Place> places;     // by value
-  std::vector<int64_t> colors;   // by value: the memory space
-  bool is_swept = false;         // whether the time sweep was used (Rules::swept_spaces)
+  std::vector<Place> places;    // by value
+  std::vector<int64_t> colors;  // by value: the memory space
+  bool is_swept = false;        // whether the time sweep was used (Rules::swept_spaces)
 };
 
 // Places in a memory space that another pass has chosen (Rules::preset_space).
@@ -58,7 +58,8 @@ struct Preset {
   std::vector<Chunk> chunks;
 };
 
-// XLA's own way. Without a preset, the values of a preset space are packed like those of the others.
+// XLA's own way. Without a preset, the values of a preset space are packed like those of the
+// others.
 //
 // Fails when a size does not fit in 64 bits, when the values of one buffer are in different memory
 // spaces, or when the preset does not fit the program.

@@ -30,7 +30,6 @@ struct BufferSet {
   [[nodiscard]] BufferId of(ValueId id) const { return buffers[id.index]; }
 };
 
-BufferSet FindBuffers(const hlo::Module& module, const ValueFlow& flow,
-                      const InPlacePairs& pairs);
+BufferSet FindBuffers(const hlo::Module& module, const ValueFlow& flow, const InPlacePairs& pairs);
 
 }  // namespace stowplan

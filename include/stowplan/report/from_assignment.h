@@ -25,7 +25,7 @@ Report ReportOf(const hlo::Module& module, const Analysis& analysis, const Assig
 
 // What another pass of XLA placed in `space`, as a report of it says. Fails when the report places
 // a value that the program does not have.
-Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis,
-                          const Report& report, int64_t space);
+Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis, const Report& report,
+                          int64_t space);
 
 }  // namespace stowplan::report

@@ -61,10 +61,10 @@ class Positions {
                    std::vector<int64_t>& out) const;
 
  private:
-  std::vector<uint32_t> firsts_;       // by instruction, and one more
-  std::vector<hlo::InstrId> owners_;   // by position
-  std::vector<hlo::ShapeId> shapes_;   // by position
-  std::vector<uint32_t> tree_sizes_;   // by shape
+  std::vector<uint32_t> firsts_;        // by instruction, and one more
+  std::vector<hlo::InstrId> owners_;    // by position
+  std::vector<hlo::ShapeId> shapes_;    // by position
+  std::vector<uint32_t> tree_sizes_;    // by shape
   std::vector<uint32_t> child_begins_;  // by shape: where its tuple's elements stand below
   std::vector<uint32_t> child_offsets_;
 };

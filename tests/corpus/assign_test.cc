@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stowplan's own assignment of each module of the corpus, against the files that XLA wrote.
+//
+// A module's file may hold XLA's answer beside the program. It is removed first; places in fast
+// memory come from the report, as a preset.
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "corpus/compilers.h"
+#include "corpus/report_files.h"
+#include "stowplan/assign/assignment.h"
+#include "stowplan/read.h"
+#include "stowplan/report/from_assignment.h"
+#include "stowplan/report/write.h"
+#include "stowplan/schedule/make_schedule.h"
+
+namespace stowplan::report {
+namespace {
+
+// By archive (or folder of `dialects`) and kind of file: how many are equal, of how many. Levels
+// may only rise.
+using Counts = std::map<std::string, std::pair<int, int>>;
+
+void Count(Counts& counts, const std::string& name, bool is_equal) {
+  counts[name].first += is_equal ? 1 : 0;
+  ++counts[name].second;
+}
+
+void CheckLevels(const Counts& counts, const std::map<std::string, int>& levels) {
+  for (const auto& [name, count] : counts) {
+    std::cout << name << ": equal " << count.first << " of " << count.second << "\n";
+    const auto level = levels.find(name);
+    ASSERT_NE(level, levels.end()) << name << " has no recorded level";
+    EXPECT_GE(count.first, level->second) << name << " fell below its level";
+    EXPECT_EQ(count.first, level->second) << name << " rose: record it";
+  }
+  EXPECT_EQ(counts.size(), levels.size());
+}
+
+std::string ReadAll(const std::string& file) {
+  const auto source = ReadSource(file);
+  return source ? std::string((*source)->bytes()) : std::string();
+}
+
+// Folders of `dialects` are named after the compiler and the machine.
+std::string TargetOf(const std::string& file) {
+  const std::filesystem::path inside = std::filesystem::relative(file, STOWPLAN_CORPUS_DIR);
+  const std::string archive = inside.begin()->string();
+  if (archive == "cpu" || archive == "cpu11") return "cpu";
+  if (archive == "gpu" || archive == "scale") return "gpu";
+  if (archive == "tpu") return "tpu-v5e";
+  const std::string folder = std::next(inside.begin())->string();
+  if (folder.find("cpu") != std::string::npos) return "cpu";
+  for (const std::string_view generation : {"v5e", "v5p", "v6e", "v7x", "v4"}) {
+    if (folder.find(generation) != std::string::npos) return "tpu-" + std::string(generation);
+  }
+  if (folder.find("v22x2") != std::string::npos) return "tpu-v2";
+  if (folder.find("v32x2") != std::string::npos) return "tpu-v3";
+  return "tpu-v5e";
+}
+
+struct Planned {
+  Report report;
+  ReportStyle style;
+};
+
+Result<Planned> Plan(const std::string& file, const std::string& assignment) {
+  STOWPLAN_TRY(hlo::Module module, ReadModule(file));
+  module.buffer_assignment = {};
+  const std::string version(CompilerOf(file));
+  const Rules rules = RulesOf(*FindTarget(TargetOf(file)), version);
+  if (!IsScheduled(module)) module = WithSchedule(module, Scheduler::kDepthFirst, rules.target);
+  STOWPLAN_TRY(const Analysis analysis, Analyze(module, rules.analysis));
+  std::optional<Preset> preset;
+  if (rules.preset_space >= 0) {
+    STOWPLAN_TRY(const Report report, ReadFiles({assignment}));
+    STOWPLAN_TRY(preset, PresetFrom(module, analysis, report, rules.preset_space));
+  }
+  STOWPLAN_TRY(const Assignment plan, Assign(module, analysis, rules, preset));
+  if (Diagnostics overlaps = FindOverlaps(module, analysis, plan); !overlaps.empty())
+    return std::unexpected(std::move(overlaps));
+  const ReportStyle style = *FindReportStyle(version);
+  return Planned{ReportOf(module, analysis, plan, style), style};
+}
+
+// The lines of each `uses:` list in one order: XLA's own is history.
+std::string WithSortedUses(const std::string& text) {
+  std::istringstream in(text);
+  std::string out;
+  std::vector<std::string> uses;
+  bool is_inside = false;
+  const auto flush = [&] {
+    std::ranges::sort(uses);
+    for (const std::string& use : uses) out += use + "\n";
+    uses.clear();
+  };
+  for (std::string line; std::getline(in, line);) {
+    if (is_inside && line.starts_with("  ")) {
+      uses.push_back(line);
+      continue;
+    }
+    flush();
+    is_inside = line == " uses:";
+    out += line + "\n";
+  }
+  flush();
+  return out;
+}
+
+// Allocations with their values, places and sizes, without numbers: a text does not hold the orders
+// that these come from.
+std::multiset<std::string> WithoutNumbers(std::string_view text) {
+  std::istringstream in{std::string(text.substr(0, text.find("\nTotal bytes used")))};
+  std::multiset<std::string> allocations;
+  std::string head;
+  std::multiset<std::string> values;
+  const auto flush = [&] {
+    for (const std::string& value : values) head += "\n" + value;
+    if (!head.empty()) allocations.insert(head);
+    values.clear();
+  };
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("allocation ")) {
+      flush();
+      head = line.substr(line.find("size "));
+    } else if (line.starts_with(" value: <")) {
+      values.insert(line.substr(line.find(' ', 9)));
+    }
+  }
+  flush();
+  return allocations;
+}
+
+TEST(CorpusAssign, ReportsFromProtosEqualXlas) {
+  Counts counts;
+  for (const std::string& file : CorpusProtos()) {
+    const auto sibling = [&](std::string_view ending) { return Sibling(file, ".hlo.pb", ending); };
+    const std::string assignment = sibling(kAssignmentEnding);
+    if (!std::filesystem::exists(assignment)) continue;
+    const Result<Planned> plan = Plan(file, assignment);
+    ASSERT_TRUE(plan.has_value()) << file << "\n" << Render(plan.error());
+    const ReportDialect& dialect = plan->style.dialect;
+    const std::string archive = ArchiveOf(file);
+    const auto compare = [&](std::string_view ending, const std::string& ours, bool sorted) {
+      const std::string theirs = ReadAll(sibling(ending));
+      const bool is_equal =
+          sorted ? WithSortedUses(ours) == WithSortedUses(theirs) : ours == theirs;
+      Count(counts, archive + " " + std::string(ending) + (sorted ? ", uses in any order" : ""),
+            is_equal);
+      if (!is_equal && !ending.ends_with("values.txt")) std::cout << "differs: " << file << "\n";
+    };
+    compare("-buffer-assignment.txt", WriteAssignment(plan->report, dialect), false);
+    compare("-live-range.txt", WriteLiveRanges(plan->report, dialect), false);
+    compare("-memory-usage-report.txt", WriteUsage(plan->report, dialect), false);
+    compare("-buffer-assignment-values.txt", WriteValueList(plan->report, dialect), false);
+    compare("-buffer-assignment-values.txt", WriteValueList(plan->report, dialect), true);
+  }
+  std::map<std::string, int> levels;
+  for (const auto& [archive, modules, exact_values] :
+       {std::tuple("cpu", 54, 27), std::tuple("cpu11", 54, 27), std::tuple("gpu", 50, 16),
+        std::tuple("tpu", 54, 17), std::tuple("scale", 3, 0)}) {
+    const std::string name(archive);
+    levels[name + " -buffer-assignment.txt"] = modules;
+    levels[name + " -live-range.txt"] = modules;
+    levels[name + " -memory-usage-report.txt"] = modules;
+    levels[name + " -buffer-assignment-values.txt"] = exact_values;
+    levels[name + " -buffer-assignment-values.txt, uses in any order"] = modules;
+  }
+  CheckLevels(counts, levels);
+}
+
+TEST(CorpusAssign, ReportsFromTextsEqualXlasAsFarAsTextTells) {
+  Counts counts;
+  for (const std::string& file : CorpusFiles("after_optimizations.txt")) {
+    const std::string assignment = Sibling(file, ".txt", kAssignmentEnding);
+    if (!std::filesystem::exists(assignment) || ArchiveOf(file) == "scale") continue;
+    const Result<Planned> plan = Plan(file, assignment);
+    ASSERT_TRUE(plan.has_value()) << file << "\n" << Render(plan.error());
+    const std::string theirs = ReadAll(assignment);
+    const std::string ours = WriteAssignment(plan->report, plan->style.dialect);
+    std::string name = ArchiveOf(file);
+    if (name == "dialects")
+      name = std::next(std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin())->string();
+    const auto part = [](const std::string& text) {
+      return text.substr(0, text.find("\nTotal bytes used"));
+    };
+    Count(counts, name + " assignment", part(ours) == part(theirs));
+    Count(counts, name + " assignment without numbers",
+          WithoutNumbers(ours) == WithoutNumbers(theirs));
+    const std::string live_file = Sibling(file, ".txt", "-live-range.txt");
+    const std::string all = std::filesystem::exists(live_file) ? ReadAll(live_file) : theirs;
+    const size_t at = all.find("HloLiveRange");
+    Count(counts, name + " live ranges",
+          at != std::string::npos &&
+              all.substr(at) == WriteLiveRanges(plan->report, plan->style.dialect));
+  }
+  // modules equal, equal without numbers, live ranges equal
+  struct Level {
+    std::string_view name;
+    int exact, without_numbers, live;
+  };
+  constexpr Level kLevels[] = {
+      {"cpu", 25, 54, 50},       {"cpu11", 25, 54, 30},        {"gpu", 21, 48, 16},
+      {"tpu", 24, 54, 42},       {"cpu_tf22", 0, 7, 0},        {"cpu_tf24", 0, 7, 0},
+      {"cpu_tf26", 0, 7, 2},     {"cpu_tf28", 0, 7, 2},        {"cpu_tf211", 3, 7, 4},
+      {"cpu_0413", 6, 6, 5},     {"cpu_0425", 7, 7, 4},        {"cpu_0430", 7, 7, 7},
+      {"cpu_0435", 6, 7, 7},     {"cpu_050", 7, 7, 7},         {"cpu_060", 6, 7, 6},
+      {"cpu_072", 6, 7, 6},      {"cpu_082", 3, 7, 7},         {"cpu_090", 5, 7, 7},
+      {"cpu_0100", 4, 7, 7},     {"cpu_new", 3, 7, 7},         {"cpu_more", 4, 4, 4},
+      {"dyn_cpu", 1, 1, 1},      {"tpu_0435_v5e", 2, 7, 7},    {"tpu_050_v5e", 1, 2, 2},
+      {"tpu_060_v5e", 4, 7, 6},  {"tpu_072_v5e", 3, 7, 5},     {"tpu_082_v5e", 6, 7, 7},
+      {"tpu_new_v5e", 4, 7, 4},  {"tpu_more_v5e", 5, 7, 7},    {"tpu_new_v4", 3, 7, 5},
+      {"tpu_new_v6e", 4, 7, 5},  {"tpu_new_v7x", 4, 7, 6},     {"tpu_sm_v22x2", 2, 2, 2},
+      {"tpu_sm_v32x2", 2, 2, 2}, {"tpu_sm_v5p2x2x1", 2, 2, 2}, {"tpu_sm_v5p4x4x4", 2, 2, 2},
+      {"dyn_tpu", 1, 1, 1},
+  };
+  std::map<std::string, int> levels;
+  for (const Level& level : kLevels) {
+    const std::string name(level.name);
+    levels[name + " assignment"] = level.exact;
+    levels[name + " assignment without numbers"] = level.without_numbers;
+    levels[name + " live ranges"] = level.live;
+  }
+  CheckLevels(counts, levels);
+}
+
+}  // namespace
+}  // namespace stowplan::report
