@@ -12,7 +12,7 @@ using hlo::InstrId;
 using hlo::ShapeId;
 
 // More positions than any program has; a short text can claim far more by nesting tuples.
-constexpr uint64_t kMaxPositions = uint64_t{1} << 29U;
+constexpr uint64_t kMaxPositions = uint64_t{1} << 26U;
 
 }  // namespace
 

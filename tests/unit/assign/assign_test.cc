@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole plans of small programs, as XLA would print them.
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowplan/assign/assignment.h"
+#include "unit/planning.h"
+
+namespace stowplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string Entry(const std::string& lines, const std::string& header = {},
+                  const std::string& before = {}) {
+  return "HloModule m, is_scheduled=true" + header + "\n" + before + "ENTRY e {\n" + lines + "}";
+}
+
+TEST(Assign, ParametersConstantsResultAndTemporaries) {
+  // Two places are enough for a chain of four. y and z live longest, by the heap's own clock, and
+  // are placed first.
+  EXPECT_EQ(AssignmentOf(Entry(R"(
+  p = f32[16] parameter(0)
+  k = f32[] constant(2)
+  x = f32[16] tan(p)
+  y = f32[16] reverse(x), dimensions={0}
+  z = f32[16] reverse(y), dimensions={0}
+  w = f32[16] reverse(z), dimensions={0}
+  ROOT r = f32[8] custom-call(w, k), custom_call_target="f"
+)")),
+            "allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:\n"
+            " value: <0 p @0> (size=64,offset=0): f32[16]\n"
+            "allocation 1: size 32, output shape is |f32[8]|, maybe-live-out:\n"
+            " value: <6 r @0> (size=32,offset=0): f32[8]\n"
+            "allocation 2: size 4, constant:\n"
+            " value: <5 k @0> (size=4,offset=0): f32[]\n"
+            "allocation 3: size 128, preallocated-temp:\n"
+            " value: <1 x @0> (size=64,offset=64): f32[16]\n"
+            " value: <2 y @0> (size=64,offset=0): f32[16]\n"
+            " value: <3 z @0> (size=64,offset=64): f32[16]\n"
+            " value: <4 w @0> (size=64,offset=0): f32[16]\n");
+}
+
+TEST(Assign, ElementwiseChainsTakeOverOnePlace) {
+  EXPECT_EQ(AssignmentOf(Entry(R"(
+  p = f32[16] parameter(0)
+  x = f32[16] tan(p)
+  y = f32[16] negate(x)
+  z = f32[16] sine(y)
+  ROOT r = f32[8] custom-call(z), custom_call_target="f"
+)")),
+            "allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:\n"
+            " value: <0 p @0> (size=64,offset=0): f32[16]\n"
+            "allocation 1: size 32, output shape is |f32[8]|, maybe-live-out:\n"
+            " value: <4 r @0> (size=32,offset=0): f32[8]\n"
+            "allocation 2: size 64, preallocated-temp:\n"
+            " value: <1 x @0> (size=64,offset=0): f32[16]\n"
+            " value: <2 y @0> (size=64,offset=0): f32[16]\n"
+            " value: <3 z @0> (size=64,offset=0): f32[16]\n");
+}
+
+TEST(Assign, TemporariesMoveIntoTheResult) {
+  // t ends where r is born, elementwise. s would fit, but t is born where s ends. Of equal sizes,
+  // the result comes first.
+  EXPECT_EQ(AssignmentOf(Entry(R"(
+  p = f32[16] parameter(0)
+  s = f32[4] custom-call(p), custom_call_target="g"
+  t = f32[16] custom-call(s), custom_call_target="h"
+  ROOT r = f32[16] add(t, p)
+)")),
+            "allocation 0: size 64, output shape is |f32[16]|, maybe-live-out:\n"
+            " value: <2 t @0> (size=64,offset=0): f32[16]\n"
+            " value: <3 r @0> (size=64,offset=0): f32[16]\n"
+            "allocation 1: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:\n"
+            " value: <0 p @0> (size=64,offset=0): f32[16]\n"
+            "allocation 2: size 16, preallocated-temp:\n"
+            " value: <1 s @0> (size=16,offset=0): f32[4]\n");
+}
+
+TEST(Assign, ADonatedParameterIsReused) {
+  EXPECT_EQ(AssignmentOf(Entry(R"(
+  p = f32[16] parameter(0)
+  x = f32[16] tan(p)
+  y = f32[8] custom-call(x), custom_call_target="g"
+  z = f32[16] custom-call(y), custom_call_target="g"
+  ROOT r = f32[16] negate(z)
+)",
+                               ", input_output_alias={ {}: (0, {}, may-alias) }")),
+            "allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}, output shape is "
+            "|f32[16]|, maybe-live-out:\n"
+            " value: <0 p @0> (size=64,offset=0): f32[16]\n"
+            " value: <1 x @0> (size=64,offset=0): f32[16]\n"
+            " value: <3 z @0> (size=64,offset=0): f32[16]\n"
+            " value: <4 r @0> (size=64,offset=0): f32[16]\n"
+            "allocation 1: size 32, preallocated-temp:\n"
+            " value: <2 y @0> (size=32,offset=0): f32[8]\n");
+}
+
+TEST(Assign, ACopyNeverLiesOverItsSource) {
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[16] parameter(0)
+  x = f32[16] tan(p)
+  ROOT c = f32[16] copy(x)
+)"));
+  EXPECT_THAT(plan, HasSubstr("preallocated-temp:\n value: <1 x @0>"));
+}
+
+constexpr std::string_view kReducer = R"(add {
+  l = f32[] parameter(0)
+  r = f32[] parameter(1)
+  ROOT sum = f32[] add(l, r)
+}
+)";
+
+TEST(Assign, TheLastThreadLocalsTakeTheTemporariesNumbers) {
+  // Made in order: p, result, k, the temporary, then l, r and sum. The temporaries go behind, by
+  // swapping from both ends: sum gets the temporary's number.
+  EXPECT_EQ(AssignmentOf(Entry(R"(
+  p = f32[16] parameter(0)
+  k = f32[] constant(0)
+  x = f32[16] tan(p)
+  ROOT r0 = f32[] reduce(x, k), dimensions={0}, to_apply=add
+)",
+                               "", std::string(kReducer))),
+            "allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:\n"
+            " value: <3 p @0> (size=64,offset=0): f32[16]\n"
+            "allocation 1: size 4, output shape is |f32[]|, maybe-live-out:\n"
+            " value: <6 r0 @0> (size=4,offset=0): f32[]\n"
+            "allocation 2: size 4, constant:\n"
+            " value: <5 k @0> (size=4,offset=0): f32[]\n"
+            "allocation 3: size 4, thread-local:\n"
+            " value: <2 sum @0> (size=4,offset=0): f32[]\n"
+            "allocation 4: size 4, thread-local:\n"
+            " value: <0 l @0> (size=4,offset=0): f32[]\n"
+            "allocation 5: size 4, thread-local:\n"
+            " value: <1 r @0> (size=4,offset=0): f32[]\n"
+            "allocation 6: size 64, preallocated-temp:\n"
+            " value: <4 x @0> (size=64,offset=0): f32[16]\n");
+}
+
+// Tables are allocations of their own and join the block of temporaries in the end.
+constexpr std::string_view kTables = R"(
+  p = f32[16] parameter(0)
+  x = f32[16] tan(p)
+  t = (f32[16], f32[16]) tuple(p, x)
+  s = ((f32[16], f32[16])) tuple(t)
+  ROOT r = f32[8] custom-call(s), custom_call_target="f"
+)";
+
+TEST(Assign, TemporariesBecomeOneBlock) {
+  // Made in order: p, r, t, s, and the heap with x. Nothing is swapped; each begins aligned.
+  EXPECT_EQ(AssignmentOf(Entry(std::string(kTables))),
+            "allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:\n"
+            " value: <0 p @0> (size=64,offset=0): f32[16]\n"
+            "allocation 1: size 32, output shape is |f32[8]|, maybe-live-out:\n"
+            " value: <4 r @0> (size=32,offset=0): f32[8]\n"
+            "allocation 2: size 192, preallocated-temp:\n"
+            " value: <1 x @0> (size=64,offset=128): f32[16]\n"
+            " value: <2 t{} @0> (size=16,offset=0): (f32[16], f32[16])\n"
+            " value: <3 s{} @0> (size=8,offset=64): ((f32[16], f32[16]))\n");
+}
+
+TEST(Assign, AlignmentIsTheBackEnds) {
+  const std::string text = Entry(R"(
+  p = f32[4] parameter(0)
+  x = f32[4] tan(p)
+  y = f32[4] sine(p)
+  ROOT r = f32[2] custom-call(x, y), custom_call_target="f"
+)");
+  EXPECT_THAT(AssignmentOf(text, "cpu"), HasSubstr("(size=16,offset=64)"));
+  EXPECT_THAT(AssignmentOf(text, "gpu"), HasSubstr("(size=16,offset=256)"));
+  Rules old = RulesOf(*FindTarget("cpu"), "jaxlib-0.4.30");
+  EXPECT_THAT(AssignmentOf(text, old), HasSubstr("(size=16,offset=16)"));
+}
+
+TEST(Assign, NoHeapGrowsBeyondItsLimit) {
+  const std::string text = Entry(R"(
+  p = f32[4] parameter(0)
+  x = f32[16] custom-call(p), custom_call_target="a"
+  y = f32[16] custom-call(p), custom_call_target="b"
+  z = f32[32] custom-call(p), custom_call_target="c"
+  ROOT r = f32[2] custom-call(x, y, z), custom_call_target="f"
+)");
+  Rules rules = RulesOf(*FindTarget("cpu"));
+  EXPECT_THAT(AssignmentOf(text, rules), HasSubstr("size 256, preallocated-temp"));
+  // z alone exceeds the limit, and may, as the first of its heap; x and y fit into another.
+  rules.heap_limit = 129;
+  const std::string plan = AssignmentOf(text, rules);
+  EXPECT_THAT(plan, HasSubstr("allocation 2: size 128, preallocated-temp:\n value: <3 z @0>"));
+  EXPECT_THAT(plan, HasSubstr("allocation 3: size 128, preallocated-temp:\n value: <1 x @0>"));
+  EXPECT_THAT(plan, HasSubstr(" value: <2 y @0> (size=64,offset=64)"));
+  rules.heap_limit = 1;
+  EXPECT_THAT(AssignmentOf(text, rules), HasSubstr("allocation 4: size 64, preallocated-temp"));
+}
+
+TEST(Assign, MemorySpacesAreApart) {
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[16]{0} parameter(0)
+  x = f32[16]{0:S(5)} tan(p)
+  y = f32[16]{0} sine(p)
+  ROOT r = f32[2]{0} custom-call(x, y), custom_call_target="f"
+)"),
+                                        "gpu");
+  EXPECT_THAT(plan, HasSubstr("size 64, color 5, preallocated-temp:\n value: <1 x @5>"));
+  EXPECT_THAT(plan, HasSubstr("size 64, preallocated-temp:\n value: <2 y @0>"));
+}
+
+TEST(Assign, OneBufferInTwoMemorySpacesIsRefused) {
+  const std::string error = AssignmentOf(Entry(R"(
+  p = f32[16]{0:S(5)} parameter(0)
+  i = s32[] parameter(1)
+  u = f32[1]{0} parameter(2)
+  ROOT r = f32[16]{0} dynamic-update-slice(p, u, i)
+)"));
+  EXPECT_THAT(error,
+              HasSubstr("p and r must share a buffer, but are in the memory spaces 5 and 0"));
+}
+
+TEST(Assign, SizesThatDoNotFitAreRefused) {
+  EXPECT_THAT(AssignmentOf(Entry(R"(
+  a = u8[4611686018427387904] parameter(0)
+  b = u8[4611686018427387904] parameter(1)
+  ROOT t = (u8[4611686018427387904], u8[4611686018427387904]) tuple(a, b)
+)")),
+              HasSubstr("the sizes of all buffers together do not fit in 64 bits"));
+}
+
+TEST(Assign, ValuesOfNoBytesHaveAPlace) {
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[4] parameter(0)
+  x = f32[0] custom-call(p), custom_call_target="f"
+  k = token[] after-all()
+  ROOT r = f32[4] custom-call(x, k), custom_call_target="g"
+)"));
+  EXPECT_THAT(plan, HasSubstr("allocation 2: size 0, preallocated-temp:\n"
+                              " value: <1 x @0> (size=0,offset=0): f32[0]\n"
+                              " value: <2 k @0> (size=0,offset=0): token[]\n"));
+}
+
+// A TPU program with two values in fast memory.
+constexpr std::string_view kFast = R"(
+  p = f32[1024]{0:T(1024)} parameter(0)
+  x = f32[1024]{0:T(1024)S(1)} tan(p)
+  y = f32[1024]{0:T(1024)S(1)} sine(x)
+  ROOT r = f32[1024]{0:T(1024)} custom-call(x, y), custom_call_target="f"
+)";
+
+TEST(Assign, PresetsAreTakenAsTheyAre) {
+  const Rules rules = RulesOf(*FindTarget("tpu-v5e"));
+  const Program program = AnalyzeProgram(Entry(std::string(kFast)), rules.analysis);
+  Preset preset = {.size = 12288};
+  const auto at = [&](std::string_view name) {
+    return program.analysis.flow.positions.top(program.Find(name));
+  };
+  preset.chunks = {{at("x"), 8192, 4096}, {at("y"), 0, 4096}};
+  const Result<Assignment> plan = Assign(program.module, program.analysis, rules, preset);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_TRUE(plan->is_swept);
+  const Place& x = plan->places[program.ValueAt("x").index];
+  EXPECT_EQ(x.offset, 8192);
+  EXPECT_EQ(x.size, 4096);
+  EXPECT_EQ(plan->allocations[x.allocation].size, 12288);
+  EXPECT_EQ(plan->allocations[x.allocation].color, 1);
+  // A preset that lays both over each other is found out.
+  preset.chunks[1].offset = 8192;
+  const Result<Assignment> bad = Assign(program.module, program.analysis, rules, preset);
+  ASSERT_TRUE(bad.has_value());
+  EXPECT_THAT(Render(FindOverlaps(program.module, program.analysis, *bad)),
+              HasSubstr("x (value 1) and y (value 2) share bytes while both are alive"));
+  // And one that names other values.
+  preset.chunks = {{at("p"), 0, 4096}};
+  EXPECT_THAT(Render(Assign(program.module, program.analysis, rules, preset).error()),
+              HasSubstr("the preset places p in memory space 1, but its layout says 0"));
+}
+
+TEST(Assign, AnEmptyPresetBlockIsThereAnyway) {
+  const Rules rules = RulesOf(*FindTarget("tpu-v5e"));
+  const std::string plan =
+      AssignmentOf(Entry("  ROOT p = f32[1024]{0:T(1024)} parameter(0)\n"), rules, Preset{});
+  EXPECT_THAT(plan, HasSubstr("size 0, color 1"));
+  EXPECT_THAT(AssignmentOf(Entry("  ROOT p = f32[1024]{0:T(1024)} parameter(0)\n"), rules),
+              Not(HasSubstr("color 1")));
+}
+
+TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {
+  const std::string plan = AssignmentOf(Entry(std::string(kFast)), "tpu-v5e");
+  EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
+}
+
+TEST(Assign, AboveTheSweepLimitThePlanIsMadeTheOtherWay) {
+  Rules rules = RulesOf(*FindTarget("tpu-v5e"));
+  const Program program = AnalyzeProgram(Entry(std::string(kFast)), rules.analysis);
+  rules.sweep_limit = 8192;  // p and r
+  EXPECT_TRUE(Assign(program.module, program.analysis, rules, std::nullopt)->is_swept);
+  rules.sweep_limit = 8191;
+  EXPECT_FALSE(Assign(program.module, program.analysis, rules, std::nullopt)->is_swept);
+}
+
+TEST(Assign, TheSweepKeepsTemporariesOutOfTheResult) {
+  // x could lie in the result's allocation, being dead by the time r is born.
+  const std::string text = Entry(R"(
+  p = f32[1024]{0:T(1024)} parameter(0)
+  x = f32[1024]{0:T(1024)} tan(p)
+  y = f32[8]{0:T(1024)} custom-call(x), custom_call_target="f"
+  ROOT r = f32[1024]{0:T(1024)} custom-call(y), custom_call_target="f"
+)");
+  Rules rules = RulesOf(*FindTarget("tpu-v5e"));
+  EXPECT_THAT(AssignmentOf(text, rules), Not(HasSubstr("maybe-live-out:\n value: <1 x")));
+  rules.order = AssignOrder::kLargestFirst;
+  EXPECT_THAT(AssignmentOf(text, rules), HasSubstr("maybe-live-out:\n value: <1 x"));
+}
+
+TEST(FindOverlaps, SeesWhatIsPlanted) {
+  const Rules rules = RulesOf(*FindTarget("cpu"));
+  const Program program = AnalyzeProgram(Entry(R"(
+  p = f32[16] parameter(0)
+  x = f32[16] tan(p)
+  y = f32[16] sine(p)
+  ROOT r = f32[2] custom-call(x, y), custom_call_target="f"
+)"),
+                                         rules.analysis);
+  const Result<Assignment> plan = Assign(program.module, program.analysis, rules, std::nullopt);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(Render(FindOverlaps(program.module, program.analysis, *plan)), "");
+  const size_t y = program.ValueAt("y").index;
+  const size_t x = program.ValueAt("x").index;
+  for (const int64_t offset : {0, 1, 63}) {
+    Assignment bad = *plan;
+    bad.places[y].offset = offset;
+    bad.places[x].offset = 0;
+    EXPECT_THAT(Render(FindOverlaps(program.module, program.analysis, bad)),
+                HasSubstr("share bytes while both are alive"))
+        << offset;
+  }
+  Assignment outside = *plan;
+  outside.places[y].offset = 65;
+  EXPECT_THAT(Render(FindOverlaps(program.module, program.analysis, outside)),
+              HasSubstr("lies outside of allocation"));
+}
+
+}  // namespace
+}  // namespace stowplan

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may write over an operand that dies: seen in where temporaries come to lie.
+#include "assign/can_share.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "assign/elementwise.h"
+#include "unit/planning.h"
+
+namespace stowplan {
+namespace {
+
+// Whether `user` may be born where its operand `operand` lies.
+bool Shares(std::string_view text, std::string_view user, std::string_view operand,
+            Sharing sharing = Sharing::kPlain, std::vector<int64_t> index = {}) {
+  const Program program = AnalyzeProgram(text);
+  ShareRules rules(program.module, program.analysis, sharing);
+  return rules.CanShareAsOperand(program.ValueAt(user, std::move(index)), program.ValueAt(operand));
+}
+
+std::string InEntry(const std::string& lines, const std::string& before = {}) {
+  return "HloModule m, is_scheduled=true\n" + before +
+         "ENTRY e {\n  p = f32[8,16] parameter(0)\n  i = s32[] parameter(1)\n"
+         "  x = f32[8,16] tan(p)\n" +
+         lines + "}";
+}
+
+TEST(CanShare, ElementwiseInstructionsDo) {
+  EXPECT_TRUE(Shares(InEntry("  ROOT y = f32[8,16] negate(x)\n"), "y", "x"));
+  EXPECT_TRUE(Shares(InEntry("  ROOT y = f32[8,16] add(p, x)\n"), "y", "x"));
+  // Another size, or another order.
+  EXPECT_FALSE(Shares(InEntry("  ROOT y = bf16[8,16] convert(x)\n"), "y", "x"));
+  EXPECT_FALSE(Shares(InEntry("  ROOT y = s32[8,16] bitcast-convert(x)\n"), "y", "x"));
+  EXPECT_FALSE(Shares(InEntry("  y = f32[8,16] reverse(x), dimensions={1}\n"), "y", "x"));
+  EXPECT_FALSE(Shares(InEntry("  ROOT y = f32[8,16] copy(x)\n"), "y", "x"));
+}
+
+TEST(CanShare, ConstantsAreNeverOverwritten) {
+  EXPECT_FALSE(Shares(InEntry("  c = f32[8,16] constant({...})\n  ROOT y = f32[8,16] negate(c)\n"),
+                      "y", "c"));
+}
+
+TEST(CanShare, UpdatesOverTheirTargetOnly) {
+  const std::string text =
+      InEntry("  u = f32[8,16] sine(x)\n  ROOT y = f32[8,16] dynamic-update-slice(x, u, i, i)\n");
+  EXPECT_TRUE(Shares(text, "y", "x"));
+  EXPECT_FALSE(Shares(text, "y", "u"));
+  EXPECT_FALSE(
+      Shares(InEntry("  ROOT y = f32[8,16] custom-call(x), custom_call_target=\"f\"\n"), "y", "x"));
+}
+
+constexpr std::string_view kLess = R"(less {
+  l = f32[] parameter(0)
+  r = f32[] parameter(1)
+  l2 = f32[] parameter(2)
+  r2 = f32[] parameter(3)
+  ROOT lt = pred[] compare(l, r), direction=LT
+}
+less1 {
+  ll = f32[] parameter(0)
+  lr = f32[] parameter(1)
+  ROOT lt1 = pred[] compare(ll, lr), direction=LT
+}
+)";
+
+TEST(CanShare, SortsOverTheSameOperand) {
+  EXPECT_TRUE(Shares(
+      InEntry("  ROOT y = f32[8,16] sort(x), dimensions={1}, to_apply=less1\n", std::string(kLess)),
+      "y", "x"));
+  const std::string text = InEntry(
+      "  z = f32[8,16] sine(p)\n"
+      "  ROOT y = (f32[8,16], f32[8,16]) sort(x, z), dimensions={1}, to_apply=less\n",
+      std::string(kLess));
+  EXPECT_TRUE(Shares(text, "y", "x", Sharing::kPlain, {0}));
+  EXPECT_FALSE(Shares(text, "y", "x", Sharing::kPlain, {1}));
+  EXPECT_TRUE(Shares(text, "y", "z", Sharing::kPlain, {1}));
+}
+
+TEST(CanShare, CallsWhoseOnlyWorkIsElementwise) {
+  const auto text = [](const std::string& body) {
+    return InEntry("  ROOT y = f32[8,16] call(x), to_apply=f\n",
+                   "f {\n  fp = f32[8,16] parameter(0)\n" + body + "}\n");
+  };
+  // The call's value is born at the callee's root, so ask for that one.
+  const Program program = AnalyzeProgram(text("  ROOT fn = f32[8,16] negate(fp)\n"));
+  EXPECT_EQ(program.ValueAt("y"), program.ValueAt("fn"));
+  EXPECT_TRUE(Shares(text("  ROOT fn = f32[8,16] negate(fp)\n"), "y", "x"));
+  EXPECT_FALSE(Shares(text("  ROOT fn = f32[8,16] reverse(fp), dimensions={0}\n"), "y", "x"));
+}
+
+std::string Fusion(const std::string& body, const std::string& shape,
+                   const std::string& kind = "kLoop") {
+  return InEntry("  ROOT y = " + shape + " fusion(x, i), kind=" + kind + ", calls=fused\n",
+                 R"(add {
+  al = f32[] parameter(0)
+  ar = f32[] parameter(1)
+  ROOT as = f32[] add(al, ar)
+}
+fused {
+  fx = f32[8,16] parameter(0)
+  fi = s32[] parameter(1)
+)" + body + "}\n");
+}
+
+TEST(CanShare, LoopFusionsThatAreElementwiseOnEveryWay) {
+  EXPECT_TRUE(
+      Shares(Fusion("  n = f32[8,16] negate(fx)\n  ROOT s = f32[8,16] add(n, fx)\n", "f32[8,16]"),
+             "y", "x"));
+  const std::string with_bitcast = Fusion(
+      "  n = f32[128] bitcast(fx)\n  m = f32[128] negate(n)\n  ROOT s = f32[8,16] bitcast(m)\n",
+      "f32[8,16]");
+  EXPECT_FALSE(Shares(with_bitcast, "y", "x"));
+  EXPECT_TRUE(Shares(with_bitcast, "y", "x", Sharing::kGpu));
+  const std::string with_reverse =
+      Fusion("  n = f32[8,16] reverse(fx), dimensions={0}\n  ROOT s = f32[8,16] add(n, fx)\n",
+             "f32[8,16]");
+  EXPECT_FALSE(Shares(with_reverse, "y", "x"));
+  EXPECT_FALSE(Shares(with_reverse, "y", "x", Sharing::kGpu));
+}
+
+TEST(CanShare, OutputFusionsOverTheSummand) {
+  const std::string body =
+      "  w = f32[16,16] constant({...})\n  d = f32[8,16] dot(fx, w), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n";
+  EXPECT_FALSE(
+      Shares(Fusion(body + "  ROOT s = f32[8,16] add(d, fx)\n", "f32[8,16]", "kOutput"), "y", "x"));
+  const std::string summand =
+      "  v = f32[8,16] constant({...})\n  w = f32[16,16] constant({...})\n  d = f32[8,16] dot(v, "
+      "w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  ROOT s = f32[8,16] add(d, fx)\n";
+  EXPECT_TRUE(Shares(Fusion(summand, "f32[8,16]", "kOutput"), "y", "x"));
+}
+
+TEST(CanShare, GpuFusionsOverOtherShapesOfTheSameSize) {
+  const std::string text =
+      Fusion("  n = f32[8,16] negate(fx)\n  ROOT s = f32[128] bitcast(n)\n", "f32[128]");
+  EXPECT_FALSE(Shares(text, "y", "x"));
+  EXPECT_TRUE(Shares(text, "y", "x", Sharing::kGpu));
+  // Twice as many bytes for each element: no.
+  const std::string wider = Fusion("  ROOT s = f64[8,16] convert(fx)\n", "f64[8,16]");
+  EXPECT_FALSE(Shares(wider, "y", "x", Sharing::kGpu));
+}
+
+TEST(CanShare, GpuFusionsMustReachTheOutput) {
+  // The second output is made of nothing that x leads to.
+  const std::string text = Fusion(
+      "  n = f32[8,16] negate(fx)\n  b = f32[8,16] broadcast(fi), dimensions={}\n"
+      "  c = f32[8,16] constant({...})\n"
+      "  ROOT t = (f32[8,16], f32[8,16]) tuple(n, c)\n",
+      "(f32[8,16], f32[8,16])");
+  EXPECT_TRUE(Shares(text, "y", "x", Sharing::kGpu, {0}));
+  EXPECT_FALSE(Shares(text, "y", "x", Sharing::kGpu, {1}));
+}
+
+TEST(CanShare, TpuReduceFusionsOverTheirMapPart) {
+  const std::string text = Fusion(
+      "  n = f32[8,16] negate(fx)\n  z = f32[] constant(0)\n"
+      "  r = f32[8] reduce(fx, z), dimensions={1}, to_apply=add\n"
+      "  ROOT t = (f32[8,16], f32[8]) tuple(n, r)\n",
+      "(f32[8,16], f32[8])", "kOutput");
+  EXPECT_TRUE(Shares(text, "y", "x", Sharing::kTpu, {0}));
+  EXPECT_FALSE(Shares(text, "y", "x", Sharing::kPlain, {0}));
+  EXPECT_FALSE(Shares(text, "y", "x", Sharing::kTpu, {1}));
+}
+
+TEST(CanShare, TpuCopiesOfParametersStay) {
+  const std::string text = InEntry("  c = f32[8,16] copy(p)\n  ROOT y = f32[8,16] negate(c)\n");
+  EXPECT_TRUE(Shares(text, "y", "c"));
+  EXPECT_FALSE(Shares(text, "y", "c", Sharing::kTpu));
+  const std::string other = InEntry("  c = f32[8,16] copy(x)\n  ROOT y = f32[8,16] negate(c)\n");
+  EXPECT_TRUE(Shares(other, "y", "c", Sharing::kTpu));
+}
+
+TEST(CanShare, AllReducesDifferByBackEnd) {
+  const std::string text = InEntry(
+      "  ROOT y = f32[8,16] all-reduce(x), replica_groups={}, to_apply=add\n",
+      "add {\n  al = f32[] parameter(0)\n  ar = f32[] parameter(1)\n  ROOT as = f32[] add(al, "
+      "ar)\n}\n");
+  EXPECT_FALSE(Shares(text, "y", "x"));
+  EXPECT_TRUE(Shares(text, "y", "x", Sharing::kGpu));
+  EXPECT_TRUE(Shares(text, "y", "x", Sharing::kTpu));
+}
+
+TEST(Elementwise, ByOpcodeAndOperand) {
+  const Program program =
+      AnalyzeProgram(InEntry("  q = pred[8,16] compare(p, x), direction=LT\n"
+                             "  u = f32[1,1] constant({{1}})\n"
+                             "  d = f32[8,16] dynamic-update-slice(x, u, i, i)\n"
+                             "  b = f32[8,16] broadcast(i), dimensions={}\n"
+                             "  s = f32[8,16] select(q, d, x)\n"));
+  const auto is_on = [&](std::string_view name, size_t k) {
+    return IsElementwiseOn(program.module, program.analysis.orders, program.Find(name), k);
+  };
+  for (size_t k = 0; k < 3; ++k) EXPECT_TRUE(is_on("s", k)) << k;
+  EXPECT_TRUE(is_on("d", 0));
+  EXPECT_FALSE(is_on("d", 1));
+  EXPECT_FALSE(IsElementwise(program.module, program.Find("d")));
+  EXPECT_FALSE(IsElementwise(program.module, program.Find("b")));
+  EXPECT_TRUE(IsElementwise(program.module, program.Find("q")));
+  EXPECT_TRUE(IsElementwise(program.module, program.Find("u")));
+}
+
+}  // namespace
+}  // namespace stowplan
