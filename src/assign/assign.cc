@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "assign/assigner.h"
+#include "assign/combine.h"
 #include "assign/heap.h"
 #include "base/checked_math.h"
 
@@ -63,7 +64,7 @@ Result<Assignment> Assigner::RunOnce(bool sweeps) {
   PackTemporaries();
   AssignPhase(Phase::kThreadLocal);
   MarkLiveOut();
-  CombineTemporaries();
+  CombineTemporaries(assignment_, rules_);
   return std::move(assignment_);
 }
 

@@ -48,9 +48,6 @@ class Assigner {
   [[nodiscard]] bool Interferes(AllocationId allocation, ValueId value);
   [[nodiscard]] bool CopiesFrom(AllocationId allocation, ValueId value) const;
 
-  // combine.cc
-  void CombineTemporaries();
-
   [[nodiscard]] int64_t SizeOf(BufferId id) const { return sizes_[id.index]; }
   [[nodiscard]] int64_t ColorOf(BufferId id) const { return buffer_colors_[id.index]; }
   [[nodiscard]] bool IsDonated(PositionId id) const { return is_donated_[id.index] != 0; }

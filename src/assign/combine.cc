@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of an assignment: temporaries of a memory space become one block, behind all others, and
 // allocations get their numbers.
+#include "assign/combine.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "assign/assigner.h"
 #include "base/checked_math.h"
 
 namespace stowplan {
 
-void Assigner::CombineTemporaries() {
+void CombineTemporaries(Assignment& assignment, const Rules& rules) {
   std::vector<AllocationId> order;
-  for (size_t a = 0; a < assignment_.allocations.size(); ++a) order.emplace_back(a);
-  const auto is_temp = [&](size_t k) { return assignment_.allocations[order[k]].is_temp(); };
+  for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
+  const auto is_temp = [&](size_t k) { return assignment.allocations[order[k]].is_temp(); };
   // XLA swaps from both ends until all temporaries are behind. Their order, and where the last
   // others end up, comes from this.
   size_t low = 0;
@@ -33,7 +34,7 @@ void Assigner::CombineTemporaries() {
   std::vector<Combined> open;
   std::vector<std::pair<AllocationId, int64_t>> moves(order.size());  // by old: new and base
   for (const AllocationId old : order) {
-    Allocation& allocation = assignment_.allocations[old];
+    Allocation& allocation = assignment.allocations[old];
     const auto row = allocation.is_temp()
                          ? std::ranges::find(open, allocation.color, &Combined::color)
                          : open.end();
@@ -44,19 +45,19 @@ void Assigner::CombineTemporaries() {
       continue;
     }
     Allocation& block = allocations[row->id];
-    if (allocation.size >= rules_.heap_limit - std::min(block.size, rules_.heap_limit)) {
+    if (allocation.size >= rules.heap_limit - std::min(block.size, rules.heap_limit)) {
       row->id = allocations.next_id();
       moves[old.index] = {row->id, 0};
       allocations.Add(std::move(allocation));
       continue;
     }
     // Measure() saw to it that this fits.
-    const int64_t base = *CheckedRoundUp(block.size, rules_.AlignmentOf(block.color));
+    const int64_t base = *CheckedRoundUp(block.size, rules.AlignmentOf(block.color));
     block.size = base + allocation.size;
     block.values.insert(block.values.end(), allocation.values.begin(), allocation.values.end());
     moves[old.index] = {row->id, base};
   }
-  for (Place& place : assignment_.places) {
+  for (Place& place : assignment.places) {
     if (place.allocation.is_none()) continue;
     const auto [id, base] = moves[place.allocation.index];
     place.allocation = id;
@@ -64,7 +65,7 @@ void Assigner::CombineTemporaries() {
   }
   for (size_t a = 0; a < allocations.size(); ++a)
     std::ranges::sort(allocations[AllocationId(a)].values);
-  assignment_.allocations = std::move(allocations);
+  assignment.allocations = std::move(allocations);
 }
 
 }  // namespace stowplan

@@ -60,6 +60,7 @@ std::vector<CommandSpec> Commands();
 CommandSpec AssignCommand();
 CommandSpec CompletionCommand();
 CommandSpec PrintCommand();
+CommandSpec ReplanCommand();
 CommandSpec ReportCommand();
 CommandSpec StatsCommand();
 CommandSpec VerifyCommand();

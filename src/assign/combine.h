@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "stowplan/assign/assignment.h"
+#include "stowplan/assign/rules.h"
+
+namespace stowplan {
+
+// The end of an assignment: temporaries of a memory space become one block, behind all others, and
+// allocations get their numbers.
+void CombineTemporaries(Assignment& assignment, const Rules& rules);
+
+}  // namespace stowplan
