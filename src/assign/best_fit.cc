@@ -21,7 +21,7 @@ class TimeTree {
  public:
   explicit TimeTree(int64_t end) {
     while (leaves_ < static_cast<size_t>(std::max<int64_t>(end, 1))) leaves_ *= 2;
-    always_.resize(2 * leaves_);
+    always_.resize(leaves_);
     sometimes_.resize(2 * leaves_);
   }
 
@@ -29,19 +29,24 @@ class TimeTree {
     size_t low = leaves_ + static_cast<size_t>(time.start);
     size_t high = leaves_ + static_cast<size_t>(time.end);
     const auto cover = [&](size_t node) {
-      always_[node].Add(bytes);
+      if (node < leaves_) always_[node].Add(bytes);
       sometimes_[node].Add(bytes);
     };
     cover(low);
     if (low != high) cover(high);
-    // Up from both ends: the nodes that cover the interval lie between the two paths.
+    // Up from both ends: the nodes that cover the interval lie between the two paths. What a node
+    // has, all above it have.
+    bool is_new_low = true;
+    bool is_new_high = true;
     for (; low / 2 != high / 2; low /= 2, high /= 2) {
       if (low % 2 == 0) cover(low + 1);
       if (high % 2 == 1) cover(high - 1);
-      sometimes_[low / 2].Add(bytes);
-      sometimes_[high / 2].Add(bytes);
+      is_new_low = is_new_low && sometimes_[low / 2].Add(bytes);
+      is_new_high = is_new_high && sometimes_[high / 2].Add(bytes);
     }
-    for (size_t up = low / 2; up != 0; up /= 2) sometimes_[up].Add(bytes);
+    if (!is_new_low && !is_new_high) return;
+    for (size_t up = low / 2; up != 0 && sometimes_[up].Add(bytes); up /= 2) {
+    }
   }
 
   // Appends what is occupied at any time of the interval.
@@ -63,7 +68,7 @@ class TimeTree {
 
  private:
   size_t leaves_ = 1;
-  std::vector<ByteRanges> always_;     // by node: occupied during all of its time
+  std::vector<ByteRanges> always_;     // by node above the leaves: occupied during all of its time
   std::vector<ByteRanges> sometimes_;  // by node: occupied during some of its time
 };
 
@@ -138,28 +143,41 @@ HeapPlan PackInOrder(const HeapInput& input, const Phases& phases, std::span<con
   return plan;
 }
 
+// Groups that are not placed yet, by falling keys, then by number.
+template <class Key>
+std::vector<uint32_t> OrderBy(const HeapInput& input, std::span<const uint8_t> is_placed, Key key) {
+  struct Row {
+    std::pair<int64_t, int64_t> key;
+    ValueId first;
+    uint32_t group;
+  };
+  std::vector<Row> rows;
+  for (uint32_t g = 0; g < input.groups.size(); ++g) {
+    if (is_placed[g] == 0) rows.push_back({key(input.groups[g]), input.groups[g].first, g});
+  }
+  std::ranges::sort(rows, [](const Row& a, const Row& b) {
+    return a.key != b.key ? a.key > b.key : a.first < b.first;
+  });
+  std::vector<uint32_t> order(rows.size());
+  std::ranges::transform(rows, order.begin(), &Row::group);
+  return order;
+}
+
 }  // namespace
 
 HeapPlan PackBestFit(const HeapInput& input, int64_t alignment, int64_t limit,
                      std::span<const uint8_t> is_placed) {
   const Phases phases(input);
-  std::vector<uint32_t> order;
-  for (uint32_t g = 0; g < input.groups.size(); ++g) {
-    if (is_placed[g] == 0) order.push_back(g);
-  }
-  std::ranges::sort(order, {}, [&](uint32_t g) {
-    const HeapGroup& group = input.groups[g];
-    const int64_t length = group.intervals[0].end - group.intervals[0].start;
-    return std::tuple(-group.first_size, -length, group.first);
+  const std::vector<uint32_t> largest_first = OrderBy(input, is_placed, [](const HeapGroup& group) {
+    return std::pair(group.first_size, group.intervals[0].end - group.intervals[0].start);
   });
-  HeapPlan by_size = PackInOrder(input, phases, order, alignment, limit);
-  std::ranges::sort(order, {}, [&](uint32_t g) {
-    const HeapGroup& group = input.groups[g];
+  HeapPlan by_size = PackInOrder(input, phases, largest_first, alignment, limit);
+  const std::vector<uint32_t> longest_first = OrderBy(input, is_placed, [](const HeapGroup& group) {
     const int64_t start = std::ranges::min(group.intervals, {}, &HeapInterval::start).start;
     const int64_t end = std::ranges::max(group.intervals, {}, &HeapInterval::end).end;
-    return std::tuple(start - end, -group.first_size, group.first);
+    return std::pair(end - start, group.first_size);
   });
-  HeapPlan by_length = PackInOrder(input, phases, order, alignment, limit);
+  HeapPlan by_length = PackInOrder(input, phases, longest_first, alignment, limit);
   return by_length.size < by_size.size ? by_length : by_size;
 }
 

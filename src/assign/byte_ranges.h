@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 namespace stowplan {
 
@@ -14,29 +14,55 @@ struct ByteRange {
   int64_t end = 0;
 };
 
+// There are millions of these, and nearly all hold one range: it lies in the set itself.
 class ByteRanges {
  public:
-  [[nodiscard]] std::span<const ByteRange> ranges() const { return ranges_; }
+  [[nodiscard]] std::span<const ByteRange> ranges() const { return {data(), size_}; }
 
-  void Add(ByteRange range) {
+  // False when all of it was there before.
+  bool Add(ByteRange range) {
+    ByteRange* const all = data();
+    ByteRange* const stop = all + size_;
     // Ranges that touch the new one are swallowed.
-    const auto first = std::ranges::lower_bound(ranges_, range.begin, {}, &ByteRange::end);
-    auto last = first;
-    while (last != ranges_.end() && last->begin <= range.end) {
+    ByteRange* const first = std::lower_bound(
+        all, stop, range.begin, [](const ByteRange& r, int64_t at) { return r.end < at; });
+    if (first != stop && first->begin <= range.begin && range.end <= first->end) return false;
+    ByteRange* last = first;
+    for (; last != stop && last->begin <= range.end; ++last) {
       range.begin = std::min(range.begin, last->begin);
       range.end = std::max(range.end, last->end);
-      ++last;
     }
     if (first == last) {
-      ranges_.insert(first, range);
-      return;
+      Insert(static_cast<uint32_t>(first - all), range);
+      return true;
     }
     *first = range;
-    ranges_.erase(first + 1, last);
+    std::copy(last, stop, first + 1);
+    size_ -= static_cast<uint32_t>(last - first) - 1;
+    return true;
   }
 
  private:
-  std::vector<ByteRange> ranges_;  // ascending, apart
+  [[nodiscard]] const ByteRange* data() const { return many_ ? many_.get() : &one_; }
+  [[nodiscard]] ByteRange* data() { return many_ ? many_.get() : &one_; }
+
+  void Insert(uint32_t at, ByteRange range) {
+    if (size_ == capacity_) {
+      capacity_ *= 2;
+      auto larger = std::make_unique<ByteRange[]>(capacity_);
+      std::copy_n(data(), size_, larger.get());
+      many_ = std::move(larger);
+    }
+    ByteRange* const all = data();
+    std::copy_backward(all + at, all + size_, all + size_ + 1);
+    all[at] = range;
+    ++size_;
+  }
+
+  ByteRange one_;
+  std::unique_ptr<ByteRange[]> many_;  // in place of one_ when there are more
+  uint32_t size_ = 0;
+  uint32_t capacity_ = 1;
 };
 
 }  // namespace stowplan

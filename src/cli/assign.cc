@@ -2,12 +2,15 @@
 // stowplan assign: from the program to the reports that XLA would write.
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "base/checked_math.h"
+#include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/stage_times.h"
@@ -23,7 +26,9 @@
 #include "stowplan/report/from_assignment.h"
 #include "stowplan/report/read.h"
 #include "stowplan/report/write.h"
+#include "stowplan/schedule/make_schedule.h"
 #include "stowplan/target/guess.h"
+#include "stowplan/target/size.h"
 
 namespace stowplan::cli {
 namespace {
@@ -36,6 +41,7 @@ struct AssignOptions {
   std::string dialect;  // empty: the version's
   std::string preset;
   std::string stage;
+  std::string scheduler;  // empty: the one with the least peak
   bool is_json = false;
   bool has_stats = false;
 };
@@ -196,9 +202,59 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
                   count, rules.preset_space));
 }
 
+// The sum of what is alive at once, at its largest: what no packing gets below.
+int64_t PeakLoad(const hlo::Module& module, const Analysis& analysis, const Target& target) {
+  std::vector<int64_t> changes(analysis.schedule.sequence.size() + 3, 0);
+  for (size_t b = 0; b < analysis.buffers.size(); ++b) {
+    int64_t size = 0;
+    int64_t start = std::numeric_limits<int64_t>::max();
+    int64_t end = -1;
+    for (const ValueId id : analysis.buffers.values_of(BufferId(b))) {
+      const LiveRange& range = analysis.live.of(id);
+      if (!range.exists()) continue;
+      size = std::max(size, ByteSize(module.shapes, analysis.flow.shape(id), target).value_or(0));
+      start = std::min(start, range.start);
+      end = std::max(end, range.end);
+    }
+    if (end < 0) continue;
+    int64_t& from = changes[static_cast<size_t>(start)];
+    int64_t& to = changes[static_cast<size_t>(end) + 1];
+    from = SaturatingAdd(from, size);
+    to = SaturatingAdd(to, -size);
+  }
+  int64_t load = 0;
+  int64_t peak = 0;
+  for (const int64_t change : changes) {
+    load = SaturatingAdd(load, change);
+    peak = std::max(peak, load);
+  }
+  return peak;
+}
+
+// A schedule for a module without one: the one asked for, else the one whose peak is least.
+Result<hlo::Module> Schedule(const hlo::Module& module, const Setting& setting,
+                             const AssignOptions& options, Console& console) {
+  const Rules& rules = setting.rules;
+  std::optional<hlo::Module> best;
+  int64_t least = 0;
+  std::string words;
+  for (const Scheduler scheduler : kSchedulers) {
+    if (!options.scheduler.empty() && Name(scheduler) != options.scheduler) continue;
+    hlo::Module scheduled = WithSchedule(module, scheduler, rules.target);
+    STOWPLAN_TRY(const Analysis analysis, Analyze(scheduled, rules.analysis));
+    const int64_t peak = PeakLoad(scheduled, analysis, rules.target);
+    words += fmt::format("schedule {}: peak {} ({})\n", Name(scheduler), HumanBytes(peak), peak);
+    if (best && peak >= least) continue;
+    best = std::move(scheduled);
+    least = peak;
+  }
+  if (options.has_stats) console.Note(words);
+  return *std::move(best);
+}
+
 int Assign(const AssignOptions& options, Console& console) {
   StageTimes times;
-  const Result<hlo::Module> module = ReadModule(options.file);
+  Result<hlo::Module> module = ReadModule(options.file);
   if (!module) {
     console.Show(module.error());
     return kBadUse;
@@ -212,6 +268,14 @@ int Assign(const AssignOptions& options, Console& console) {
   times.Done("verify");
   const std::optional<Setting> setting = Settle(*module, options, console);
   if (!setting) return kBadUse;
+  if (!options.scheduler.empty() || !IsScheduled(*module)) {
+    module = Schedule(*module, *setting, options, console);
+    if (!module) {
+      console.Show(module.error());
+      return kBadUse;
+    }
+    times.Done("scheduling");
+  }
   const Result<Analysis> analysis =
       Analyze(*module, setting->rules.analysis, [&](std::string_view stage) { times.Done(stage); });
   if (!analysis) {
@@ -262,6 +326,7 @@ int Run(const Arguments& arguments, Console& console) {
                  .dialect = arguments.option("dialect"),
                  .preset = arguments.option("preset"),
                  .stage = arguments.option("dump-stage"),
+                 .scheduler = arguments.option("schedule"),
                  .is_json = arguments.option("format") == "json",
                  .has_stats = arguments.flag("stats")},
                 console);
@@ -314,6 +379,10 @@ CommandSpec AssignCommand() {
               {.name = "preset",
                .value = "REPORT",
                .help = "take places in a TPU's fast memory from this report or .hlo.pb"},
+              {.name = "schedule",
+               .value = "KIND",
+               .help = "order of execution; without, the module's, or the one of least peak",
+               .choices = {"post-order", "depth-first", "list"}},
               {.name = "dump-stage",
                .value = "STAGE",
                .help = "print what a stage finds, and stop",

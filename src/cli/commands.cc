@@ -4,7 +4,7 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(), StatsCommand(), AssignCommand(),
+  return {PrintCommand(),  VerifyCommand(), StatsCommand(),     AssignCommand(),
           ReplanCommand(), ReportCommand(), CompletionCommand()};
 }
 

@@ -11,7 +11,6 @@
 #include "cli/report_input.h"
 #include "cli/suggest.h"
 #include "stowplan/hlo/dialect.h"
-#include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
 
 namespace stowplan::cli {
@@ -39,16 +38,12 @@ std::string VersionOf(const report::Report& report) {
 
 std::optional<Rules> RulesFor(const report::Report& report, const ReplanOptions& options,
                               Console& console) {
-  std::optional<Target> target =
+  const std::optional<Target> target =
       options.target.empty() ? report::FindReportTarget(report) : FindTarget(options.target);
   if (!target) {
     console.ShowError("the sizes of the report fit no machine", "say --target=...");
     return std::nullopt;
   }
-  // Sizes are the same on CPUs and GPUs.
-  if (options.target.empty() && target->name == "cpu" &&
-      report::GuessBackend(report) == Backend::kGpu)
-    target = FindTarget("gpu");
   const std::string version = options.version.empty() ? VersionOf(report) : options.version;
   if (!version.empty() && !hlo::FindDialect(version)) {
     console.ShowError("there is no XLA `" + version + "`",

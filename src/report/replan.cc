@@ -13,6 +13,7 @@
 #include "assign/combine.h"
 #include "assign/heap.h"
 #include "report/shapes.h"
+#include "stowplan/report/summary.h"
 #include "stowplan/target/size.h"
 
 namespace stowplan::report {
@@ -93,7 +94,8 @@ class Replanner {
       sizes_[v] = size;
     }
     (is_complete ? result_.derived : result_.taken)
-        .emplace_back(is_complete ? "sizes, from the shapes" : "sizes of shapes that are not known");
+        .emplace_back(is_complete ? "sizes, from the shapes"
+                                  : "sizes of shapes that are not known");
   }
 
   // Whether all instructions of the time line are of one computation: what others do is told in
@@ -105,8 +107,8 @@ class Replanner {
       if (opcode.empty() || opcode == "while" || opcode == "conditional" || opcode == "call" ||
           opcode.starts_with("async-"))
         return false;
-      if (opcode == "parameter" && (value.allocation.is_none() ||
-                                    !report().allocations[value.allocation].parameter))
+      if (opcode == "parameter" &&
+          (value.allocation.is_none() || !report().allocations[value.allocation].parameter))
         return false;
     }
     return true;
@@ -174,7 +176,7 @@ class Replanner {
   // Allocations as they were before temporaries were combined, in the order of their making.
   struct Made {
     stowplan::Allocation allocation;
-    OldId old;  // none for what temporaries were in
+    OldId old;                                        // none for what temporaries were in
     std::vector<std::pair<ValueId, int64_t>> values;  // and offsets
     // Where it stands in the order.
     std::tuple<int, int64_t, int64_t, bool, int64_t> key;
@@ -228,7 +230,11 @@ class Replanner {
         continue;
       }
       row.allocation.size = largest;
-      AddMade(old.is_thread_local ? kThreadLocal : kGlobal, std::move(row), old.is_maybe_live_out);
+      // Constants of computations inside of instructions are not on the time line.
+      const bool is_inside =
+          old.is_constant && !old.values.empty() && !report().values[old.values[0]].has_range;
+      AddMade(old.is_thread_local || is_inside ? kThreadLocal : kGlobal, std::move(row),
+              old.is_maybe_live_out);
     }
     if (rules_.preset_space >= 0)
       result_.taken.emplace_back(fmt::format("places in memory space {}", rules_.preset_space));
@@ -297,8 +303,7 @@ class Replanner {
         HeapGroup& group = input.groups[row->second];
         // Whoever ends now gave its place away.
         for (const stowplan::ValueId other : group.values) {
-          if (report().values[ValueId(other.index)].end == value.start)
-            free(ValueId(other.index));
+          if (report().values[ValueId(other.index)].end == value.start) free(ValueId(other.index));
         }
         states[id] = {row->second, static_cast<uint32_t>(group.intervals.size()), false};
         group.size = std::max(group.size, sizes_[id.index]);
@@ -326,9 +331,8 @@ class Replanner {
     const std::vector<uint8_t> is_placed(input.groups.size(), 0);
     const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && rules_.Sweeps(color);
     const int64_t alignment = rules_.AlignmentOf(color);
-    const HeapPlan plan = sweeps
-                              ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                              : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+    const HeapPlan plan = sweeps ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                                 : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
     Made heap;
     heap.allocation = {.size = plan.size, .color = color};
     for (size_t g = 0; g < input.groups.size(); ++g) {
@@ -337,8 +341,8 @@ class Replanner {
     }
     for (const stowplan::ValueId value : input.empty) heap.values.emplace_back(value.index, 0);
     AddMade(kHeap, std::move(heap), false);
-    result_.derived.emplace_back(fmt::format("offsets of {} values in the heap of memory space {}",
-                                             values.size(), color));
+    result_.derived.emplace_back(
+        fmt::format("offsets of {} values in the heap of memory space {}", values.size(), color));
   }
 
   // Numbers the allocations as XLA does, and puts them into the report.
@@ -407,8 +411,20 @@ std::optional<Target> FindReportTarget(const Report& report) {
   ShapeTexts shapes;
   std::optional<Target> best;
   size_t fewest = report.values.size() + 1;
+  const Backend backend = GuessBackend(report);
+  // Fast memory whose places were chosen beforehand shows as a block of its own.
+  const auto has_block = [&](int64_t space) {
+    return space < 0 ||
+           std::ranges::any_of(
+               report.allocations.rows(),
+               [&](const Allocation& row) { return row.color == space && row.is_temp(); });
+  };
   for (const Target& target : Targets()) {
-    size_t wrong = 0;
+    if (backend != Backend::kUnknown && BackendOfTarget(target.name) != backend) continue;
+    size_t wrong = has_block(RulesOf(target).preset_space) ? 0 : 1;
+    if (RulesOf(target).preset_space < 0 && BackendOfTarget(target.name) == Backend::kTpu &&
+        has_block(1))
+      ++wrong;
     for (const Value& value : report.values.rows()) {
       if (value.allocation.is_none()) continue;
       const std::optional<hlo::ShapeId> shape = shapes.Parse(value.shape);
