@@ -41,7 +41,7 @@ class ShareRules {
 
   const hlo::Module& module_;
   const Analysis& analysis_;
-  const Sharing sharing_;
+  Sharing sharing_;
   std::vector<uint8_t> loop_answers_;  // by fused parameter: 0 not asked yet, 1 no, 2 yes
   GpuFusions gpu_fusions_;
 };

@@ -12,6 +12,7 @@ namespace stowplan {
 
 void CombineTemporaries(Assignment& assignment, const Rules& rules) {
   std::vector<AllocationId> order;
+  order.reserve(assignment.allocations.size());
   for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
   const auto is_temp = [&](size_t k) { return assignment.allocations[order[k]].is_temp(); };
   // XLA swaps from both ends until all temporaries are behind. Their order, and where the last

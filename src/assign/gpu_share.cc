@@ -130,7 +130,7 @@ class FusionQuestion {
   const Module& module_;
   const Orders& orders_;
   const GpuFusion& fusion_;
-  const std::span<const int64_t> index_;
+  std::span<const int64_t> index_;
   const hlo::Computation* body_;
   InstrId output_;
   InstrId last_;  // what makes the output, behind a bitcast

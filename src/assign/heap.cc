@@ -129,7 +129,7 @@ class Simulation {
 
   const hlo::Module& module_;
   const Analysis& analysis_;
-  const std::span<const int64_t> sizes_;
+  std::span<const int64_t> sizes_;
   ShareRules& share_;
   std::vector<State> states_;             // by value
   std::vector<ValueId> first_of_buffer_;  // by buffer

@@ -227,7 +227,7 @@ class PairFinder {
 
   const Module& module_;
   const Positions& positions_;
-  const Reshapes reshapes_;
+  Reshapes reshapes_;
   InPlacePairs found_;
 };
 

@@ -78,7 +78,7 @@ class RangeFinder {
   const hlo::Module& module_;
   const Schedule& schedule_;
   const ValueFlow& flow_;
-  const AsyncBirth async_birth_;
+  AsyncBirth async_birth_;
   std::vector<uint8_t> is_donated_;  // by position
 };
 

@@ -19,7 +19,7 @@ bool IsWord(char c) { return IsLetter(c) || (c >= '0' && c <= '9'); }
 
 // `params['layer/fc'].w` is a path of its own: params, layer, fc, w. Other names are one part.
 std::vector<std::string> SplitName(std::string_view name) {
-  const std::vector<std::string> whole = {std::string(name)};
+  std::vector<std::string> whole = {std::string(name)};
   size_t at = 0;
   const auto take_word = [&] {
     const size_t begin = at;

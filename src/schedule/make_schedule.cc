@@ -214,7 +214,8 @@ class ScheduleMaker {
       for (const InstrId operand : module_.operands_of(id)) {
         if (std::exchange(last, operand) == operand) continue;
         uint32_t& left = unread[operand.index - first];
-        if (left == 0 || --left != 1) continue;
+        left -= left == 0 ? 0 : 1;
+        if (left != 1) continue;
         // Its last reader frees it now.
         for (const InstrId user : orders_.users_of(operand)) {
           if (is_done[user.index - first] == 0 && waits[user.index - first] == 0) push(user);
@@ -226,7 +227,7 @@ class ScheduleMaker {
 
   static constexpr size_t kMaxParts = 1 << 20;
   const Module& module_;
-  const Orders orders_;
+  Orders orders_;
   std::vector<int64_t> sizes_;  // by instruction
 };
 

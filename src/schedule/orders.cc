@@ -16,6 +16,7 @@ using hlo::Module;
 
 std::vector<CompId> ListComputations(const Module& module, ComputationList kind) {
   std::vector<CompId> list;
+  list.reserve(module.computations.size());
   for (size_t i = 0; i < module.computations.size(); ++i) list.emplace_back(i);
   if (module.format != hlo::Format::kProto) return list;
   if (kind == ComputationList::kById) {
