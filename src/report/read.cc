@@ -92,9 +92,14 @@ void ReadCombinedRest(Lines& lines, ReportBuilder& builder) {
   ReadValueListSection(lines, builder);
   dialect.peak_line = PeakLine::kNone;
   dialect.stack_tree = false;
-  while (!lines.at_end() && lines.line().empty()) lines.Next();
-  if (!lines.at_end() && lines.line().starts_with("HloLiveRange"))
-    ReadLiveRangeSection(lines, builder);
+  int empty_lines = 0;
+  for (; !lines.at_end() && lines.line().empty(); lines.Next()) ++empty_lines;
+  if (lines.at_end() || !lines.line().starts_with("HloLiveRange")) return;
+  // Where values are glued to the one before, so is what follows the last: a list of one shows it
+  // only here.
+  if (empty_lines == 1 && dialect.from_instruction == FromInstruction::kLine)
+    dialect.from_instruction = FromInstruction::kGlued;
+  ReadLiveRangeSection(lines, builder);
 }
 
 void ReadFile(const Source& source, FileKind kind, ReportBuilder& builder, Diagnostics& errors) {
