@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Speed and memory of the readers, against XLA's own in the same run.
+"""Speed and memory of the readers and of the planner, against XLA's own in the same run.
 
 CPU time of one thread, the best of several, Stowplan and the peer by turns: this survives a busy machine, wall clocks
 do not. Called by `./run bench`; writes build/bench.json too.
@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = pathlib.Path(os.environ.get("STOWPLAN_CORPUS_DIR", ROOT / "build/corpus"))
 READER = ROOT / "build/release/bench/stowplan_bench_read"
 ROUNDS = 5
+
+import assign
 
 try:
     from jaxlib import _hlo
@@ -124,6 +126,9 @@ def main():
         against_peer(results)
     large_modules(results)
     reports(results)
+    if _hlo is not None:
+        assign.against_xla(results)
+    assign.growth(results)
     (ROOT / "build/bench.json").write_text(json.dumps(results, indent=1) + "\n")
     return 0
 

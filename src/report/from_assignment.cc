@@ -11,6 +11,7 @@
 
 #include "report/stack_tree.h"
 #include "stowplan/hlo/print.h"
+#include "stowplan/hlo/size.h"
 #include "stowplan/report/derive.h"
 
 namespace stowplan::report {
@@ -48,7 +49,18 @@ class ReportMaker {
     const Source* source = module_.source.get();
     if (source != nullptr && text.data() >= source->begin() && text.data() <= source->end())
       return text;
-    return *report_.made_texts.emplace_back(std::make_unique<std::string>(text));
+    return Store(text);
+  }
+  // Texts lie in large pieces: there are as many of them as instructions.
+  std::string_view Store(std::string_view text) {
+    constexpr size_t kPiece = size_t{1} << 20U;
+    if (piece_ == nullptr || piece_->capacity() - piece_->size() < text.size()) {
+      piece_ = report_.made_texts.emplace_back(std::make_unique<std::string>()).get();
+      piece_->reserve(std::max(kPiece, text.size()));
+    }
+    const size_t begin = piece_->size();
+    piece_->append(text);
+    return std::string_view(*piece_).substr(begin);
   }
   std::string_view NameOf(InstrId id) {
     std::string_view& name = names_[id.index];
@@ -58,18 +70,18 @@ class ReportMaker {
   std::string_view TextOf(ShapeId shape, bool layouts) {
     std::string_view& text = (layouts ? shape_texts_ : plain_shape_texts_)[shape.index];
     if (text.data() == nullptr) {
-      text = *report_.made_texts.emplace_back(std::make_unique<std::string>(hlo::ToString(
+      text = Store(hlo::ToString(
           module_.shapes, shape,
-          {.layouts = layouts, .index_comments = style_.instructions.index_comments})));
+          {.layouts = layouts, .index_comments = style_.instructions.index_comments}));
     }
     return text;
   }
   std::string_view TextOf(InstrId id) {
     std::string_view& text = instruction_texts_[id.index];
     if (text.data() == nullptr) {
-      auto made = std::make_unique<std::string>();
-      hlo::AppendInstruction(module_, id, style_.instructions, *made);
-      text = *report_.made_texts.emplace_back(std::move(made));
+      scratch_.clear();
+      hlo::AppendInstruction(module_, id, style_.instructions, scratch_);
+      text = Store(scratch_);
     }
     return text;
   }
@@ -162,6 +174,30 @@ class ReportMaker {
     }
   }
 
+  // As ComputePlainSizes finds them in texts; here the shapes are at hand.
+  [[nodiscard]] PlainSizes FindPlainSizes() const {
+    std::vector<std::optional<int64_t>> known(module_.shapes.size());
+    std::vector<uint8_t> is_known(module_.shapes.size(), 0);
+    const auto size_of = [&](ShapeId shape) {
+      if (std::exchange(is_known[shape.index], 1) == 0) {
+        const hlo::ByteCount size = hlo::PlainByteSize(module_.shapes, shape);
+        if (size) known[shape.index] = *size;
+      }
+      return known[shape.index];
+    };
+    PlainSizes sizes;
+    sizes.value.resize(report_.values.size());
+    sizes.instruction.resize(report_.values.size());
+    for (size_t v = 0; v < rows_.size(); ++v) {
+      if (rows_[v].is_none()) continue;
+      const stowplan::ValueId id(v);
+      sizes.value[rows_[v].index] = size_of(analysis_.flow.shape(id));
+      sizes.instruction[rows_[v].index] =
+          size_of(module_.instructions[analysis_.flow.instruction(id)].shape);
+    }
+    return sizes;
+  }
+
   void AddLiveRanges() {
     LiveRanges& ranges = report_.live_ranges.emplace();
     ranges.end = analysis_.schedule.end();
@@ -169,7 +205,7 @@ class ReportMaker {
     for (const ValueId id : rows_) {
       if (!id.is_none() && report_.values[id].has_range) ranges.values.push_back(id);
     }
-    const PlainSizes sizes = ComputePlainSizes(report_);
+    const PlainSizes sizes = FindPlainSizes();
     ranges.is_unbounded = std::ranges::any_of(
         ranges.values, [&](ValueId id) { return !sizes.instruction[id.index].has_value(); });
     if (ranges.is_unbounded) return;
@@ -202,6 +238,8 @@ class ReportMaker {
   std::vector<std::string_view> shape_texts_;
   std::vector<std::string_view> plain_shape_texts_;
   std::vector<std::string_view> instruction_texts_;
+  std::string* piece_ = nullptr;  // of the report's texts: the one that is filled
+  std::string scratch_;
 };
 
 }  // namespace
