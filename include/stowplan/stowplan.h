@@ -16,6 +16,15 @@
 //     Verify, Differences             what is wrong with a module, what differs between two
 //     ByteSize, ComputeStats          a module's bytes, as a Target has them
 //
+//     WithSchedule                    a module with an order of execution, if it has none
+//     FindOrders, FindCallGraph, Flatten, FindValues, FindBuffers, FindLiveRanges
+//                                     what is computed where, who shares a place, who is alive when;
+//                                     Analyze is all of it
+//     Assign                          allocations and offsets, by the Rules of a back end of XLA
+//     FindOverlaps                    values of a plan that lie over each other while alive
+//     report::ReportOf                a plan as a report::Report
+//     report::ReplanReport            a report's plan made again, without the program
+//
 //     report::ReadReport              XLA's memory report files to a report::Report
 //     report::CompareFigures          figures in a file that differ from their computation
 //     report::FindContradictions      facts in a file that cannot all be true
@@ -27,9 +36,13 @@
 // The library never prints, exits, or reads the environment; no function throws.
 #pragma once
 
+#include "stowplan/assign/assignment.h"
+#include "stowplan/assign/rules.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/id.h"
 #include "stowplan/base/source.h"
+#include "stowplan/buffers/buffer_set.h"
+#include "stowplan/buffers/in_place.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/equal.h"
 #include "stowplan/hlo/module.h"
@@ -37,17 +50,29 @@
 #include "stowplan/hlo/print.h"
 #include "stowplan/hlo/size.h"
 #include "stowplan/hlo/verify.h"
+#include "stowplan/live/analysis.h"
+#include "stowplan/live/dump.h"
+#include "stowplan/live/live_ranges.h"
 #include "stowplan/proto/parse.h"
 #include "stowplan/read.h"
 #include "stowplan/report/check.h"
 #include "stowplan/report/derive.h"
 #include "stowplan/report/dialect.h"
 #include "stowplan/report/dump_directory.h"
+#include "stowplan/report/from_assignment.h"
 #include "stowplan/report/peak.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/replan.h"
 #include "stowplan/report/report.h"
 #include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
+#include "stowplan/schedule/call_graph.h"
+#include "stowplan/schedule/make_schedule.h"
+#include "stowplan/schedule/orders.h"
+#include "stowplan/schedule/schedule.h"
+#include "stowplan/target/guess.h"
 #include "stowplan/target/size.h"
 #include "stowplan/target/stats.h"
 #include "stowplan/text/parse.h"
+#include "stowplan/values/positions.h"
+#include "stowplan/values/value_flow.h"
