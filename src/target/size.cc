@@ -53,7 +53,7 @@ ByteCount TiledSize(std::span<const int64_t> dims, int64_t bits, const Layout* l
 ByteCount TupleSize(size_t elements, const Target& target) {
   const auto table = CheckedMultiply(static_cast<int64_t>(elements), target.pointer_bytes);
   if (!table || target.tuple_granule == 0) return OrOverflow(table);
-  return OrOverflow(CheckedRoundUp(std::max<int64_t>(*table, 1), target.tuple_granule));
+  return OrOverflow(CheckedRoundUp(*table, target.tuple_granule));
 }
 
 ByteCount ElementsSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout,

@@ -15,8 +15,8 @@ struct Target {
 
   // A tuple is a table of pointers to its elements.
   int64_t pointer_bytes = 8;
-  // Such a table takes a multiple of this many bytes; 0: it is not rounded (and an empty one takes
-  // nothing).
+  // Such a table takes a multiple of this many bytes; 0: it is not rounded. An empty one takes
+  // nothing.
   int64_t tuple_granule = 0;
   int64_t opaque_bytes = 8;
   // Arrays with a dynamic dimension carry their sizes behind the data, this many bytes for each
