@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "schedule/async_chain.h"
+
 namespace stowplan {
 namespace {
 
@@ -32,6 +34,8 @@ class PairFinder {
   }
 
  private:
+  using Index = std::span<const int64_t>;
+
   // A part of an instruction's result.
   struct Part {
     InstrId instruction;
@@ -72,6 +76,13 @@ class PairFinder {
       case Opcode::kAsyncStart:
         AddDeclared(id);
         break;
+      case Opcode::kAsyncUpdate:
+        AddDeclared(id);
+        AddBoundLate(id);
+        break;
+      case Opcode::kAsyncDone:
+        AddResultOfAsync(id);
+        break;
       case Opcode::kFusion:
         AddDiscovered(id);
         AddDeclared(id);
@@ -107,14 +118,13 @@ class PairFinder {
       Add(1, Element(operands[1], k), at({static_cast<int64_t>(k)}));
   }
 
-  // Calls visit(operand, input offset, output offset) for each entry of the attribute.
+  // Calls visit(operand, input index, output index) for each entry of the attribute.
   template <class Visit>
-  void EachDeclared(InstrId id, Visit visit) const {
+  void EachDeclaredIndex(InstrId id, Visit visit) const {
     const hlo::Attribute* attribute =
         module_.FindAttribute(id, AttributeKey::kOutputToOperandAliasing);
     if (attribute == nullptr) return;
     std::span<const int64_t> numbers = Module::Rows(module_.ints, attribute->rows());
-    const std::span<const InstrId> operands = module_.operands_of(id);
     const auto take = [&](size_t count) {
       const std::span<const int64_t> taken = numbers.first(std::min(count, numbers.size()));
       numbers = numbers.subspan(taken.size());
@@ -125,15 +135,52 @@ class PairFinder {
       const std::span<const int64_t> output = take_index();
       const auto operand = static_cast<size_t>(take(1)[0]);
       const std::span<const int64_t> input = take_index();
-      if (operand >= operands.size()) continue;
+      visit(operand, input, output);
+    }
+  }
+
+  // Calls visit(operand, input offset, output offset).
+  template <class Visit>
+  void EachDeclared(InstrId id, Visit visit) const {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    EachDeclaredIndex(id, [&](size_t operand, Index input, Index output) {
+      if (operand >= operands.size()) return;
       visit(operand, positions_.Find(module_.shapes, shape(operands[operand]), input),
             positions_.Find(module_.shapes, shape(id), output));
-    }
+    });
   }
 
   void AddDeclared(InstrId id) {
     EachDeclared(
         id, [&](size_t operand, uint32_t input, uint32_t output) { Add(operand, input, output); });
+  }
+
+  // What the chain's start declares for operands that only this update gives.
+  void AddBoundLate(InstrId id) {
+    const InstrId start = AsyncStartOf(module_, id);
+    if (start.is_none()) return;
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    const size_t before = BoundOperands(module_, operands[0]).size();
+    EachDeclaredIndex(start, [&](size_t number, Index input, Index output) {
+      if (number < before || number - before + 1 >= operands.size()) return;
+      const size_t operand = number - before + 1;
+      Add(operand, positions_.Find(module_.shapes, shape(operands[operand]), input),
+          positions_.Find(module_.shapes, shape(id), output));
+    });
+  }
+
+  // What the chain's start declares for the result: the done reads operands from the chain.
+  void AddResultOfAsync(InstrId id) {
+    const InstrId start = AsyncStartOf(module_, id);
+    if (start.is_none()) return;
+    const ShapeId chain = shape(module_.operands_of(id)[0]);
+    EachDeclaredIndex(start, [&](size_t number, Index input, Index output) {
+      if (output.empty() || output[0] != 1) return;
+      std::vector<int64_t> index = {0, static_cast<int64_t>(number)};
+      index.insert(index.end(), input.begin(), input.end());
+      Add(0, positions_.Find(module_.shapes, chain, index),
+          positions_.Find(module_.shapes, shape(id), output.subspan(1)));
+    });
   }
 
   // Looks through what only names a part or gives the same bytes another shape.

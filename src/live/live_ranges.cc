@@ -41,7 +41,8 @@ class RangeFinder {
     range.end = EndAt(instruction);
     const Schedule::Async async = schedule_.asyncs[computation.index];
     if (!async.start.is_none()) {
-      if (async_birth_ == AsyncBirth::kAtStart) range.start = schedule_.time(async.start);
+      if (async_birth_ == AsyncBirth::kAtStart)
+        range.start = std::max(range.start, schedule_.time(async.start));
       if (!async.done.is_none()) range.end = std::max(range.end, schedule_.time(async.done));
     }
     for (const PositionId position : flow_.positions_of(id).subspan(1))

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "schedule/async_chain.h"
+
 namespace stowplan {
 namespace {
 
@@ -68,12 +70,16 @@ class Flattener {
 
   // The k-th computation that runs before this instruction.
   [[nodiscard]] CompId Callee(InstrId id, size_t k) const {
+    if (k == 0 && IsAsync(id)) {
+      // Its operation runs as soon as it has been given everything.
+      if (!IsFirstFullyBound(module_, id)) return {};
+      return module_.called_by(AsyncStartOf(module_, id))[0];
+    }
     const std::span<const CompId> called = module_.called_by(id);
     if (k >= called.size()) return {};
     switch (module_.instructions[id].opcode) {
       case Opcode::kCall:
       case Opcode::kConditional:
-      case Opcode::kAsyncStart:
         return called[k];
       case Opcode::kWhile:  // called: body, condition
         return called[called.size() - 1 - k];
@@ -84,10 +90,15 @@ class Flattener {
 
   // What a computation that `caller` calls runs beside.
   [[nodiscard]] Schedule::Async AsyncOf(InstrId caller) const {
-    const hlo::Instruction& instruction = module_.instructions[caller];
-    if (instruction.opcode != Opcode::kAsyncStart)
-      return schedule_.asyncs[instruction.parent.index];
-    return {caller, FindAsyncDone(module_, orders_, caller)};
+    if (!IsAsync(caller)) return schedule_.asyncs[module_.instructions[caller].parent.index];
+    const bool is_done = module_.instructions[caller].opcode == Opcode::kAsyncDone;
+    return {AsyncStartOf(module_, caller),
+            is_done ? caller : FindAsyncDone(module_, orders_, caller)};
+  }
+  [[nodiscard]] bool IsAsync(InstrId id) const {
+    const Opcode opcode = module_.instructions[id].opcode;
+    return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
+           opcode == Opcode::kAsyncDone;
   }
 
   // False when the computation has no schedule.

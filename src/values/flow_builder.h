@@ -40,6 +40,7 @@ class FlowBuilder {
   bool TransferCollectivePermuteStart(hlo::InstrId id);
   bool TransferAsync(hlo::InstrId id);
   [[nodiscard]] hlo::CompId AsyncComputation(hlo::InstrId id) const;
+  [[nodiscard]] hlo::InstrId AsyncOperand(hlo::InstrId start, size_t k) const;
   // Positions are none where a shape has no such part; nothing is handed on then.
   bool Copy(PositionId to, PositionId from);
   bool CopyTree(PositionId to, PositionId from);

@@ -2,6 +2,7 @@
 // What a position that bears no value of its own holds, opcode by opcode.
 #include <algorithm>
 
+#include "schedule/async_chain.h"
 #include "values/flow_builder.h"
 
 namespace stowplan {
@@ -169,20 +170,52 @@ CompId FlowBuilder::AsyncComputation(InstrId id) const {
   return module_.called_by(id)[0];
 }
 
+// The chain's k-th operand, whichever link gives it.
+InstrId FlowBuilder::AsyncOperand(InstrId start, size_t k) const {
+  for (InstrId link = start; !link.is_none();) {
+    std::span<const InstrId> operands = module_.operands_of(link);
+    if (link != start) operands = operands.subspan(1);
+    if (k < operands.size()) return operands[k];
+    k -= operands.size();
+    InstrId next;
+    for (const InstrId user : orders_.users_of(link)) {
+      const Opcode opcode = module_.instructions[user].opcode;
+      if ((opcode == Opcode::kAsyncUpdate || opcode == Opcode::kAsyncDone) &&
+          module_.operands_of(user)[0] == link) {
+        next = user;
+        break;
+      }
+    }
+    link = next;
+  }
+  return {};
+}
+
 bool FlowBuilder::TransferAsync(InstrId id) {
   const PositionId top = flow_.positions.top(id);
   const CompId computation = AsyncComputation(id);
   const PositionId result = computation.is_none() ? PositionId() : Root(computation);
   switch (module_.instructions[id].opcode) {
     case Opcode::kAsyncStart: {
-      bool changed = CopyLeaves(Part(top, 1), result);
+      // A wrapped dynamic-update-slice shows what it writes into until it is done.
+      const bool is_update = !computation.is_none() &&
+                             module_.instructions[module_.computations[computation].root].opcode ==
+                                 Opcode::kDynamicUpdateSlice &&
+                             !module_.operands_of(id).empty();
+      bool changed = is_update ? Copy(Part(top, 1), Operand(id, 0))
+                               : CopyLeaves(Part(top, 1), result);
       for (size_t k = 0; k < module_.operands_of(id).size(); ++k)
         changed |= CopyLeaves(Part(Part(top, 0), k), Operand(id, k));
       return changed;
     }
     case Opcode::kAsyncUpdate: {
-      const bool changed = CopyLeaves(Part(top, 0), Part(Operand(id, 0), 0));
-      return CopyLeaves(Part(top, 1), result) || changed;
+      bool changed = CopyLeaves(Part(top, 1), result);
+      if (AsyncStartOf(module_, id).is_none())
+        return CopyLeaves(Part(top, 0), Part(Operand(id, 0), 0)) || changed;
+      const std::vector<InstrId> bound = BoundOperands(module_, id);
+      for (size_t k = 0; k < bound.size(); ++k)
+        changed |= CopyLeaves(Part(Part(top, 0), k), flow_.positions.top(bound[k]));
+      return changed;
     }
     default:
       return CopyLeaves(top, result);
@@ -203,8 +236,11 @@ bool FlowBuilder::TransferParameter(InstrId id) {
     const std::span<const CompId> called = module_.called_by(caller);
     switch (module_.instructions[caller].opcode) {
       case Opcode::kCall:
-      case Opcode::kAsyncStart:
         if (number < operands.size()) inputs.push_back(operands[number]);
+        break;
+      case Opcode::kAsyncStart:
+        if (const InstrId operand = AsyncOperand(caller, number); !operand.is_none())
+          inputs.push_back(operand);
         break;
       case Opcode::kWhile: {
         needs_phi = true;
