@@ -25,7 +25,7 @@ constexpr Target Tpu(std::string_view name, int64_t tuple_granule) {
       .tiled_granule = 512,
       .untiled_granule = 1024,
       .untiled_granule_spaces = Spaces({0, 4, 6}),
-      .exact_spaces = Spaces({2}),
+      .exact_spaces = Spaces({2, 8, 10, 11, 12}),
   };
 }
 
