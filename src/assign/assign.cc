@@ -25,7 +25,7 @@ Assigner::Assigner(const hlo::Module& module, const Analysis& analysis, const Ru
       analysis_(analysis),
       rules_(rules),
       preset_(preset),
-      share_(module, analysis, rules.sharing) {
+      share_(module, analysis, rules) {
   is_donated_.assign(analysis.flow.positions.size(), 0);
   const std::span<const InstrId> parameters = module.parameters_of(module.entry);
   for (const hlo::InputOutputAlias& alias : module.header.aliases) {

@@ -34,10 +34,37 @@ bool ShareRules::CanShareAsOperand(ValueId user, ValueId operand) {
   const InstrId instruction = flow.positions.instruction(output);
   if (module_.instructions[instruction].opcode == Opcode::kCopy) return false;
   const std::span<const InstrId> operands = module_.operands_of(instruction);
-  return std::ranges::any_of(flow.positions_of(operand), [&](PositionId input) {
+  const auto can_share = [&](PositionId input) {
     return std::ranges::find(operands, flow.positions.instruction(input)) != operands.end() &&
            CanShare(input, output);
-  });
+  };
+  if (reads_last_position_) return can_share(LastPosition(operand));
+  return std::ranges::any_of(flow.positions_of(operand), can_share);
+}
+
+// Where the value is seen last; what reads it there does not count.
+PositionId ShareRules::LastPosition(ValueId id) const {
+  const std::span<const PositionId> all = analysis_.flow.positions_of(id);
+  PositionId last = all[0];
+  int64_t end = SeenUntil(last);
+  const Schedule::Async async =
+      analysis_.schedule.asyncs[module_.instructions[analysis_.flow.instruction(id)].parent.index];
+  if (!async.done.is_none()) end = std::max(end, analysis_.schedule.time(async.done));
+  for (const PositionId position : all.subspan(1)) {
+    const int64_t time = SeenUntil(position);
+    if (time <= end) continue;
+    end = time;
+    last = position;
+  }
+  return last;
+}
+
+int64_t ShareRules::SeenUntil(PositionId id) const {
+  const InstrId instruction = analysis_.flow.positions.instruction(id);
+  const hlo::CompId computation = module_.instructions[instruction].parent;
+  return module_.computations[computation].root == instruction
+             ? analysis_.schedule.spans[computation.index].end
+             : analysis_.schedule.time(instruction);
 }
 
 bool ShareRules::IsInPlace(PositionId input, PositionId output) const {

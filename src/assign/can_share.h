@@ -15,10 +15,11 @@ namespace stowplan {
 
 class ShareRules {
  public:
-  ShareRules(const hlo::Module& module, const Analysis& analysis, Sharing sharing)
+  ShareRules(const hlo::Module& module, const Analysis& analysis, const Rules& rules)
       : module_(module),
         analysis_(analysis),
-        sharing_(sharing),
+        sharing_(rules.sharing),
+        reads_last_position_(rules.reads_last_position),
         loop_answers_(module.instructions.size(), 0),
         gpu_fusions_(module, analysis.orders) {}
 
@@ -28,6 +29,8 @@ class ShareRules {
   bool CanShareAsOperand(ValueId user, ValueId operand);
 
  private:
+  [[nodiscard]] PositionId LastPosition(ValueId id) const;
+  [[nodiscard]] int64_t SeenUntil(PositionId id) const;
   [[nodiscard]] bool IsInPlace(PositionId input, PositionId output) const;
   bool FusionCanShare(hlo::InstrId operand, PositionId output);
   bool LoopFusionCanShare(hlo::InstrId fused_parameter);
@@ -42,6 +45,7 @@ class ShareRules {
   const hlo::Module& module_;
   const Analysis& analysis_;
   Sharing sharing_;
+  bool reads_last_position_;
   std::vector<uint8_t> loop_answers_;  // by fused parameter: 0 not asked yet, 1 no, 2 yes
   GpuFusions gpu_fusions_;
 };

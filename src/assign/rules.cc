@@ -33,6 +33,11 @@ bool IsBefore(std::string_view version, std::string_view name) {
   return rank(version) < rank(name);
 }
 
+// XLA changed this in July 2026.
+bool ReadsLastPosition(std::string_view version) {
+  return version != "libtpu-0.0.51" && IsBefore(version, "jaxlib-0.11.2");
+}
+
 Rules TpuRules(const Target& target, std::string_view version) {
   Rules rules = {.target = target, .sharing = Sharing::kTpu, .alignment = 512};
   rules.analysis = {.computations = ComputationList::kPostOrderThenAsync,
@@ -44,6 +49,7 @@ Rules TpuRules(const Target& target, std::string_view version) {
   // The first generations have no memory-space assignment.
   if (target.name != "tpu-v2" && target.name != "tpu-v3")
     rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
+  rules.reads_last_position = ReadsLastPosition(version);
   if (IsBefore(version, "libtpu-0.0.51")) return rules;
   rules.order = AssignOrder::kEarliestFirst;
   rules.thread_locals_by_number = true;
@@ -57,12 +63,17 @@ Rules TpuRules(const Target& target, std::string_view version) {
 }  // namespace
 
 Rules RulesOf(const Target& target, std::string_view version) {
-  if (target.name == "cpu")
-    return {.target = target, .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64};
+  const bool reads_last_position = ReadsLastPosition(version);
+  if (target.name == "cpu") {
+    return {.target = target,
+            .reads_last_position = reads_last_position,
+            .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64};
+  }
   if (target.name == "gpu") {
     return {.target = target,
             .analysis = {.reshapes = Reshapes::kNothing},
             .sharing = Sharing::kGpu,
+            .reads_last_position = reads_last_position,
             .alignment = 256};
   }
   return TpuRules(target, version);

@@ -31,6 +31,9 @@ struct Rules {
   Target target;
   AnalysisOptions analysis;
   Sharing sharing = Sharing::kPlain;
+  // Whether a buffer moves to where an operand lies only if the instruction reads the operand where
+  // that is seen last; newer versions try every position.
+  bool reads_last_position = false;
 
   // Offsets in a memory space are multiples of its alignment.
   int64_t alignment = 1;
