@@ -200,10 +200,17 @@ bool ShareRules::OutputFusionCanShare(InstrId fusion, InstrId fused_parameter) c
 std::optional<bool> ShareRules::TpuHint(InstrId operand, PositionId output) const {
   const Positions& positions = analysis_.flow.positions;
   const InstrId user = positions.instruction(output);
-  // Copies of the program's scalars stay as they are.
-  if (module_.instructions[operand].opcode == Opcode::kCopy &&
-      module_.instructions[module_.operands_of(operand)[0]].opcode == Opcode::kParameter)
-    return false;
+  // Copies of the program's scalars to another memory space stay as they are.
+  if (module_.instructions[operand].opcode == Opcode::kCopy) {
+    const InstrId source = module_.operands_of(operand)[0];
+    const auto space = [&](InstrId id) {
+      const hlo::LayoutId layout = module_.shapes[module_.instructions[id].shape].layout;
+      return layout.is_none() ? int64_t{0} : module_.shapes.layout(layout).memory_space;
+    };
+    if (module_.instructions[source].opcode == Opcode::kParameter &&
+        space(source) != space(operand))
+      return false;
+  }
   switch (module_.instructions[user].opcode) {
     case Opcode::kAllReduce: {
       const std::span<const InstrId> operands = module_.operands_of(user);
