@@ -83,6 +83,28 @@ bool ShareRules::IsInPlace(PositionId input, PositionId output) const {
   return false;
 }
 
+// Whether two arrays lie in memory alike: elements of one width, the same tiles, and from the
+// outermost to the innermost dimension the same sizes, those of size 1 apart.
+bool ShareRules::LieAlike(hlo::ShapeId a, hlo::ShapeId b) const {
+  const hlo::Shape& x = module_.shapes[a];
+  const hlo::Shape& y = module_.shapes[b];
+  const int bits = hlo::BitWidth(x.type);
+  if (bits == 0 || bits != hlo::BitWidth(y.type)) return false;
+  if (x.layout.is_none() || y.layout.is_none()) return false;
+  const hlo::Layout& first = module_.shapes.layout(x.layout);
+  const hlo::Layout& second = module_.shapes.layout(y.layout);
+  if (first.tiles != second.tiles) return false;
+  const auto sizes = [&](hlo::ShapeId id, const hlo::Layout& layout) {
+    std::vector<int64_t> found;
+    const std::span<const int64_t> dims = module_.shapes.dims(id);
+    for (const int64_t d : layout.minor_to_major) {
+      if (const int64_t size = dims[static_cast<size_t>(d)]; size != 1) found.push_back(size);
+    }
+    return found;
+  };
+  return sizes(a, first) == sizes(b, second);
+}
+
 bool ShareRules::CanShare(PositionId input, PositionId output) {
   const Positions& positions = analysis_.flow.positions;
   const InstrId operand = positions.instruction(input);
@@ -97,6 +119,9 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
   if (sharing_ == Sharing::kTpu) {
     if (const std::optional<bool> answer = TpuHint(operand, output))
       return *answer && is_same_shape;
+    if (opcode == Opcode::kFusion && !is_same_shape &&
+        LieAlike(positions.shape(input), positions.shape(output)))
+      return FusionCanShare(operand, output);
   }
   if (!is_same_shape) return false;
   const std::span<const InstrId> operands = module_.operands_of(user);
@@ -171,7 +196,9 @@ bool ShareRules::LoopFusionCanShare(InstrId fused_parameter) {
     const InstrId id = stack.back();
     stack.pop_back();
     for (const Orders::Read& read : analysis_.orders.reads_of(id)) {
-      if (module_.instructions[read.user].opcode != Opcode::kTuple &&
+      const Opcode opcode = module_.instructions[read.user].opcode;
+      if (opcode != Opcode::kTuple &&
+          (opcode != Opcode::kBitcast || sharing_ != Sharing::kTpu) &&
           !IsElementwiseOn(module_, analysis_.orders, read.user, read.operand))
         return false;
       if (std::exchange(is_seen[read.user.index - body.first.index], 1) == 0)

@@ -31,6 +31,7 @@ class ShareRules {
  private:
   [[nodiscard]] PositionId LastPosition(ValueId id) const;
   [[nodiscard]] int64_t SeenUntil(PositionId id) const;
+  [[nodiscard]] bool LieAlike(hlo::ShapeId a, hlo::ShapeId b) const;
   [[nodiscard]] bool IsInPlace(PositionId input, PositionId output) const;
   bool FusionCanShare(hlo::InstrId operand, PositionId output);
   bool LoopFusionCanShare(hlo::InstrId fused_parameter);
