@@ -276,7 +276,6 @@ bool ShareRules::ReduceFusionCanShare(InstrId fusion, InstrId fused_parameter,
   const hlo::Computation& body = module_.computations[module_.called_by(fusion)[0]];
   std::vector<uint8_t> is_seen(body.count, 0);
   std::vector<InstrId> stack = {fused_parameter};
-  bool is_reached = fused_parameter == element;
   while (!stack.empty()) {
     const InstrId id = stack.back();
     stack.pop_back();
@@ -290,12 +289,11 @@ bool ShareRules::ReduceFusionCanShare(InstrId fusion, InstrId fused_parameter,
       if (opcode != Opcode::kTuple &&
           !IsElementwiseOn(module_, analysis_.orders, read.user, read.operand))
         return false;
-      is_reached |= read.user == element;
       if (std::exchange(is_seen[read.user.index - body.first.index], 1) == 0)
         stack.push_back(read.user);
     }
   }
-  return is_reached;
+  return true;
 }
 
 }  // namespace stowplan
