@@ -44,14 +44,45 @@ Result<Assignment> Assigner::Run() {
   NumberPositions();
   STOWPLAN_TRY(Assignment assignment, RunOnce(rules_.order == AssignOrder::kEarliestFirst));
   if (!assignment.is_swept) return assignment;
-  int64_t total = 0;
-  for (const Allocation& allocation : assignment.allocations.rows()) {
-    if (allocation.color == 0) total = SaturatingAdd(total, allocation.size);
-  }
-  return total > rules_.sweep_limit ? RunOnce(false) : assignment;
+  const auto total = [](const Assignment& of) {
+    int64_t sum = 0;
+    for (const Allocation& allocation : of.allocations.rows()) {
+      if (allocation.color == 0) sum = SaturatingAdd(sum, allocation.size);
+    }
+    return sum;
+  };
+  if (total(assignment) <= rules_.sweep_limit) return assignment;
+  // The other spaces keep what they have, and come first from now on.
+  const auto plan_again = [&](const Assignment& from) {
+    Start(/*sweeps=*/false);
+    Keep(from, [](int64_t color) { return color != 0; });
+    AssignAll();
+    return std::move(assignment_);
+  };
+  const Assignment again = plan_again(assignment);
+  // A better plan is made once more; that turns the order of the other spaces' blocks round.
+  if (total(again) < total(assignment)) return plan_again(again);
+  Start(/*sweeps=*/true);
+  Keep(assignment, [](int64_t color) { return color != 0; });
+  Keep(assignment, [](int64_t color) { return color == 0; });
+  return std::move(assignment_);
 }
 
-Result<Assignment> Assigner::RunOnce(bool sweeps) {
+void Assigner::Keep(const Assignment& from, bool (*keeps)(int64_t color)) {
+  for (size_t a = 0; a < from.allocations.size(); ++a) {
+    const Allocation& allocation = from.allocations[AllocationId(a)];
+    if (!keeps(allocation.color)) continue;
+    const AllocationId id = assignment_.allocations.Add(allocation);
+    tenants_.emplace_back();
+    for (const ValueId value : allocation.values) {
+      assignment_.places[value.index] = from.places[value.index];
+      assignment_.places[value.index].allocation = id;
+      is_done_[analysis_.buffers.of(value).index] = 1;
+    }
+  }
+}
+
+void Assigner::Start(bool sweeps) {
   sweeps_ = sweeps;
   assignment_ = {.places = std::vector<Place>(analysis_.flow.values.size()),
                  .colors = colors_,
@@ -59,13 +90,21 @@ Result<Assignment> Assigner::RunOnce(bool sweeps) {
   is_done_.assign(analysis_.buffers.size(), 0);
   delayed_.clear();
   tenancies_.clear();
+}
+
+Result<Assignment> Assigner::RunOnce(bool sweeps) {
+  Start(sweeps);
   if (std::optional<Diagnostics> errors = PlacePreset()) return std::unexpected(*std::move(errors));
+  AssignAll();
+  return std::move(assignment_);
+}
+
+void Assigner::AssignAll() {
   AssignPhase(Phase::kGlobal);
   PackTemporaries();
   AssignPhase(Phase::kThreadLocal);
   MarkLiveOut();
   CombineTemporaries(assignment_, rules_);
-  return std::move(assignment_);
 }
 
 // What control flow reaches from the entry runs on the program's memory; what is called inside an
@@ -172,7 +211,7 @@ std::vector<BufferId> Assigner::Candidates(Phase phase) const {
         analysis_.calls.is_fused[computation.index] == 0 && is_done_[b] == 0)
       candidates.emplace_back(b);
   }
-  if (phase == Phase::kThreadLocal && sweeps_ && rules_.thread_locals_by_number) return candidates;
+  if (phase == Phase::kThreadLocal && rules_.thread_locals_by_number) return candidates;
   struct Key {
     int64_t start = 0;
     int64_t size = 0;

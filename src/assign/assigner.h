@@ -27,6 +27,10 @@ class Assigner {
 
   // assign.cc
   Result<Assignment> RunOnce(bool sweeps);
+  void Start(bool sweeps);
+  // Takes over the allocations of some memory spaces.
+  void Keep(const Assignment& from, bool (*keeps)(int64_t color));
+  void AssignAll();
   std::optional<Diagnostics> PlacePreset();
   void AssignPhase(Phase phase);
   [[nodiscard]] std::vector<BufferId> Candidates(Phase phase) const;
