@@ -177,7 +177,8 @@ bool ShareRules::FusionCanShare(InstrId operand, PositionId output) {
   const hlo::Attribute* kind_attribute = module_.FindAttribute(fusion, AttributeKey::kKind);
   const std::string_view kind =
       kind_attribute == nullptr ? std::string_view() : module_.view(kind_attribute->text());
-  if (kind == "kLoop" || kind == "kInput") return LoopFusionCanShare(parameters[k]);
+  if (kind == "kLoop" || kind == "kInput" || (kind == "kOutput" && sharing_ == Sharing::kTpu))
+    return LoopFusionCanShare(parameters[k]);
   const InstrId root = module_.computations[module_.called_by(fusion)[0]].root;
   if (kind == "kOutput" && module_.instructions[root].opcode == Opcode::kAdd)
     return OutputFusionCanShare(fusion, parameters[k]);
