@@ -117,11 +117,11 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
     if (const std::optional<bool> answer = GpuHint(operand, output)) return *answer;
   }
   if (sharing_ == Sharing::kTpu) {
-    if (const std::optional<bool> answer = TpuHint(operand, output))
-      return *answer && is_same_shape;
-    if (opcode == Opcode::kFusion && !is_same_shape &&
-        LieAlike(positions.shape(input), positions.shape(output)))
-      return FusionCanShare(operand, output);
+    const bool lies_alike = is_same_shape || (opcode == Opcode::kFusion &&
+                                              LieAlike(positions.shape(input),
+                                                       positions.shape(output)));
+    if (const std::optional<bool> answer = TpuHint(operand, output)) return *answer && lies_alike;
+    if (opcode == Opcode::kFusion) return lies_alike && FusionCanShare(operand, output);
   }
   if (!is_same_shape) return false;
   const std::span<const InstrId> operands = module_.operands_of(user);
@@ -287,7 +287,7 @@ bool ShareRules::ReduceFusionCanShare(InstrId fusion, InstrId fused_parameter,
         if (users.size() == 1 && users[0] == body.root) continue;
         return false;
       }
-      if (opcode != Opcode::kTuple &&
+      if (opcode != Opcode::kTuple && opcode != Opcode::kBitcast &&
           !IsElementwiseOn(module_, analysis_.orders, read.user, read.operand))
         return false;
       if (std::exchange(is_seen[read.user.index - body.first.index], 1) == 0)

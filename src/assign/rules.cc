@@ -14,9 +14,11 @@ constexpr int64_t kGiB = int64_t{1} << 30U;
 // What a program may use of the main memory, as far as it has been measured.
 int64_t AvailableMemory(std::string_view target) {
   if (target == "tpu-v5e") return 15 * kGiB + kGiB * 3 / 4;
+  if (target == "tpu-v2") return 7 * kGiB + kGiB * 48 / 100;
+  if (target == "tpu-v3") return 15 * kGiB + kGiB * 48 / 100;
   if (target == "tpu-v4") return 15 * kGiB + kGiB / 4;
-  if (target == "tpu-v5p") return 95 * kGiB + kGiB * 74 / 100;
-  if (target == "tpu-v7x") return 94 * kGiB + kGiB * 3 / 4;
+  if (target == "tpu-v5p") return 95 * kGiB + kGiB * 73 / 100;
+  if (target == "tpu-v7x") return 94 * kGiB + kGiB * 74 / 100;
   if (target == "tpu-v6e") return 31 * kGiB + kGiB / 4 - kGiB / 100;
   return std::numeric_limits<int64_t>::max();
 }
