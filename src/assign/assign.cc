@@ -73,7 +73,6 @@ void Assigner::Keep(const Assignment& from, bool (*keeps)(int64_t color)) {
     const Allocation& allocation = from.allocations[AllocationId(a)];
     if (!keeps(allocation.color)) continue;
     const AllocationId id = assignment_.allocations.Add(allocation);
-    tenants_.emplace_back();
     for (const ValueId value : allocation.values) {
       assignment_.places[value.index] = from.places[value.index];
       assignment_.places[value.index].allocation = id;
@@ -177,7 +176,8 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
   if (!preset_ || rules_.preset_space < 0) return std::nullopt;
   const std::string file = module_.source ? module_.source->name() : std::string();
   const AllocationId allocation =
-      assignment_.allocations.Add({.size = preset_->size, .color = rules_.preset_space});
+      assignment_.allocations.Add(
+      {.size = preset_->size, .color = rules_.preset_space, .is_preset = true});
   for (const Preset::Chunk& chunk : preset_->chunks) {
     const std::span<const ValueId> values = analysis_.flow.at(chunk.position);
     if (values.size() != 1 || analysis_.flow.values[values[0]].position != chunk.position) {

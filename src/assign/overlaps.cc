@@ -43,7 +43,8 @@ Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
       }
       const LiveRange& range = analysis.live.of(id);
       // What one value leaves at a time, another may take at that time: who may, was asked before.
-      if (!range.exists() || place.size == 0 || range.start == range.end) continue;
+      if (!range.exists() || place.size == 0 || range.start == range.end || allocation.is_preset)
+        continue;
       events.push_back({range.start, true, id});
       events.push_back({range.end, false, id});
     }
