@@ -175,8 +175,7 @@ void Assigner::NumberPositions() {
 std::optional<Diagnostics> Assigner::PlacePreset() {
   if (!preset_ || rules_.preset_space < 0) return std::nullopt;
   const std::string file = module_.source ? module_.source->name() : std::string();
-  const AllocationId allocation =
-      assignment_.allocations.Add(
+  const AllocationId allocation = assignment_.allocations.Add(
       {.size = preset_->size, .color = rules_.preset_space, .is_preset = true});
   for (const Preset::Chunk& chunk : preset_->chunks) {
     const std::span<const ValueId> values = analysis_.flow.at(chunk.position);

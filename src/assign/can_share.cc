@@ -117,9 +117,9 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
     if (const std::optional<bool> answer = GpuHint(operand, output)) return *answer;
   }
   if (sharing_ == Sharing::kTpu) {
-    const bool lies_alike = is_same_shape || (opcode == Opcode::kFusion &&
-                                              LieAlike(positions.shape(input),
-                                                       positions.shape(output)));
+    const bool lies_alike =
+        is_same_shape ||
+        (opcode == Opcode::kFusion && LieAlike(positions.shape(input), positions.shape(output)));
     if (const std::optional<bool> answer = TpuHint(operand, output)) return *answer && lies_alike;
     if (opcode == Opcode::kFusion) return lies_alike && FusionCanShare(operand, output);
   }
@@ -198,8 +198,7 @@ bool ShareRules::LoopFusionCanShare(InstrId fused_parameter) {
     stack.pop_back();
     for (const Orders::Read& read : analysis_.orders.reads_of(id)) {
       const Opcode opcode = module_.instructions[read.user].opcode;
-      if (opcode != Opcode::kTuple &&
-          (opcode != Opcode::kBitcast || sharing_ != Sharing::kTpu) &&
+      if (opcode != Opcode::kTuple && (opcode != Opcode::kBitcast || sharing_ != Sharing::kTpu) &&
           !IsElementwiseOn(module_, analysis_.orders, read.user, read.operand))
         return false;
       if (std::exchange(is_seen[read.user.index - body.first.index], 1) == 0)

@@ -202,8 +202,8 @@ bool FlowBuilder::TransferAsync(InstrId id) {
                              module_.instructions[module_.computations[computation].root].opcode ==
                                  Opcode::kDynamicUpdateSlice &&
                              !module_.operands_of(id).empty();
-      bool changed = is_update ? Copy(Part(top, 1), Operand(id, 0))
-                               : CopyLeaves(Part(top, 1), result);
+      bool changed =
+          is_update ? Copy(Part(top, 1), Operand(id, 0)) : CopyLeaves(Part(top, 1), result);
       for (size_t k = 0; k < module_.operands_of(id).size(); ++k)
         changed |= CopyLeaves(Part(Part(top, 0), k), Operand(id, k));
       return changed;
