@@ -340,15 +340,15 @@ CommandSpec AssignCommand() {
       .name = "assign",
       .summary = "plan the memory of a program as XLA does",
       .details =
-          "Finds the values of a scheduled module, who must share a place with whom, when each is\n"
-          "alive, and assigns allocations and offsets by XLA's own rules. The reports equal "
-          "XLA's.\n"
+          "Finds the values of a scheduled module, who must share a place with whom, when\n"
+          "each is alive, and assigns allocations and offsets by XLA's own rules. The\n"
+          "reports equal XLA's.\n"
           "\n"
-          "With -o, writes the files that XLA would have put beside the module; without, the\n"
-          "combined report to standard output. Target and version of XLA are found from the\n"
-          "module where it shows them. TPU compilers choose the places in fast memory by rules of\n"
-          "their own: they are taken from the module's file or from --preset; without either,\n"
-          "Stowplan places these values itself.\n",
+          "With -o, writes the files that XLA would have put beside the module; without,\n"
+          "the combined report to standard output. Target and version of XLA are found\n"
+          "from the module where it shows them. TPU compilers choose the places in fast\n"
+          "memory by rules of their own: they are taken from the module's file or from\n"
+          "--preset; without either, Stowplan places these values itself.\n",
       .examples =
           "  stowplan assign module_0001.jit_f.cpu_after_optimizations.hlo.pb\n"
           "  stowplan assign -o out --target=gpu --xla-version=jaxlib-0.11.2 module.hlo.pb\n"

@@ -115,13 +115,14 @@ CommandSpec ReplanCommand() {
       .name = "replan",
       .summary = "plan again from a report alone",
       .details =
-          "Makes the assignment of a report again, without the program: values, memory spaces and\n"
-          "who shares a place with whom are taken from the report; sizes, live ranges, offsets in\n"
-          "the heaps, the numbers of allocations, totals and the peak are derived. Prints the\n"
-          "report; what comes out otherwise than it says is told on standard error.\n",
+          "Makes the assignment of a report again, without the program: values, memory\n"
+          "spaces and who shares a place with whom are taken from the report; sizes, live\n"
+          "ranges, offsets in the heaps, the numbers of allocations, totals and the peak\n"
+          "are derived. Prints the report; what comes out otherwise than it says is told\n"
+          "on standard error.\n",
       .examples =
           "  stowplan replan report.txt\n"
-          "  stowplan replan --stats m-buffer-assignment.txt   what was derived, what was taken\n",
+          "  stowplan replan --stats m-buffer-assignment.txt   what was derived or taken\n",
       .positional = "REPORT",
       .count = Positionals::kAny,
       .options =

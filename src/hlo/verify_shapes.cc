@@ -233,6 +233,14 @@ void VerifyInstruction(Verifier& v, InstrId id) {
     case Opcode::kAsyncUpdate:
       VerifySameAsOperand(v, id);
       break;
+    case Opcode::kDynamicUpdateSlice:
+      // Written in place: the result lies where the operand does.
+      if (count < 2) {
+        v.complaints.At(id, "it needs an operand, an update and where to put it");
+      } else {
+        VerifySameAsOperand(v, id);
+      }
+      break;
     case Opcode::kCopyStart:
       VerifyCopyStart(v, id);
       break;

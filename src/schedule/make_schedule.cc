@@ -26,6 +26,7 @@ class ScheduleMaker {
  public:
   ScheduleMaker(const Module& module, const Target& target)
       : module_(module), orders_(FindOrders(module, ComputationList::kById)) {
+    AddUpShapes(target);
     sizes_.resize(module.instructions.size());
     for (size_t i = 0; i < sizes_.size(); ++i) sizes_[i] = MadeBytes(InstrId(i), target);
   }
@@ -66,18 +67,18 @@ class ScheduleMaker {
       default:
         break;
     }
-    // Shapes nest, but sums of shapes repeat: the number of parts is bounded by Positions later.
-    int64_t sum = 0;
-    std::vector<hlo::ShapeId> pending = {instruction.shape};
-    while (!pending.empty() && pending.size() < kMaxParts) {
-      const hlo::ShapeId shape = pending.back();
-      pending.pop_back();
-      sum = SaturatingAdd(sum, size(shape));
-      if (!module_.shapes.is_tuple(shape)) continue;
-      const std::span<const hlo::ShapeId> elements = module_.shapes.elements(shape);
-      pending.insert(pending.end(), elements.begin(), elements.end());
+    return sums_[instruction.shape.index];
+  }
+
+  // Of each shape, with all of its parts. Elements are interned before the tuples that hold them.
+  void AddUpShapes(const Target& target) {
+    sums_.resize(module_.shapes.size());
+    for (size_t s = 0; s < sums_.size(); ++s) {
+      sums_[s] = ByteSize(module_.shapes, hlo::ShapeId(s), target).value_or(0);
+      if (!module_.shapes.is_tuple(hlo::ShapeId(s))) continue;
+      for (const hlo::ShapeId element : module_.shapes.elements(hlo::ShapeId(s)))
+        sums_[s] = SaturatingAdd(sums_[s], sums_[element.index]);
     }
-    return sum;
   }
 
   [[nodiscard]] std::span<const InstrId> PredecessorsOf(InstrId id) const {
@@ -225,9 +226,9 @@ class ScheduleMaker {
     return order;
   }
 
-  static constexpr size_t kMaxParts = 1 << 20;
   const Module& module_;
   Orders orders_;
+  std::vector<int64_t> sums_;   // by shape
   std::vector<int64_t> sizes_;  // by instruction
 };
 

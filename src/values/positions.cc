@@ -11,8 +11,9 @@ namespace {
 using hlo::InstrId;
 using hlo::ShapeId;
 
-// More positions than any program has; a short text can claim far more by nesting tuples.
-constexpr uint64_t kMaxPositions = uint64_t{1} << 26U;
+// Positions and the numbers in their indices, {1,0}: more than any program has. A short text can
+// claim far more by nesting tuples.
+constexpr uint64_t kMaxParts = uint64_t{1} << 26U;
 
 }  // namespace
 
@@ -21,6 +22,7 @@ Result<Positions> Positions::Of(const hlo::Module& module) {
   const hlo::ShapeTable& shapes = module.shapes;
   positions.tree_sizes_.assign(shapes.size(), 1);
   positions.child_begins_.assign(shapes.size(), 0);
+  std::vector<uint64_t> parts(shapes.size(), 1);  // by shape: positions and numbers in indices
   // Elements are interned before the tuples that hold them.
   for (size_t s = 0; s < shapes.size(); ++s) {
     positions.child_begins_[s] = static_cast<uint32_t>(positions.child_offsets_.size());
@@ -28,20 +30,25 @@ Result<Positions> Positions::Of(const hlo::Module& module) {
     uint64_t size = 1;
     for (const ShapeId element : shapes.elements(ShapeId(s))) {
       positions.child_offsets_.push_back(static_cast<uint32_t>(size));
-      size = std::min(kMaxPositions, size + positions.tree_sizes_[element.index]);
+      size = std::min(kMaxParts, size + positions.tree_sizes_[element.index]);
+      parts[s] = std::min(kMaxParts,
+                          parts[s] + parts[element.index] + positions.tree_sizes_[element.index]);
     }
     positions.tree_sizes_[s] = static_cast<uint32_t>(size);
   }
   const size_t count = module.instructions.size();
   positions.firsts_.reserve(count + 1);
   uint64_t total = 0;
+  uint64_t total_parts = 0;
   for (size_t i = 0; i < count; ++i) {
+    const ShapeId shape = module.instructions[InstrId(i)].shape;
     positions.firsts_.push_back(static_cast<uint32_t>(total));
-    total += positions.tree_sizes_[module.instructions[InstrId(i)].shape.index];
-    if (total >= kMaxPositions) {
+    total += positions.tree_sizes_[shape.index];
+    total_parts += parts[shape.index];
+    if (total_parts >= kMaxParts) {
       return Fail(module.source ? module.source->name() : std::string(),
                   fmt::format("the tuples of the program, written out, have more than {} parts",
-                              kMaxPositions));
+                              kMaxParts));
     }
   }
   positions.firsts_.push_back(static_cast<uint32_t>(total));
