@@ -10,10 +10,19 @@
 
 namespace stowplan {
 
-// All whose names end so, in the order of their names.
-inline std::vector<std::string> CorpusFiles(std::string_view ending) {
+// The archive that a file comes from: "cpu", "dialects", ...
+inline std::string ArchiveOf(const std::string& file) {
+  return std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin()->string();
+}
+
+// The archive of answers to random programs; it has no module texts, and only the test of the
+// planner asks for it.
+inline constexpr std::string_view kOracle = "oracle";
+
+// All files of the corpus below `folder` whose names end so, in the order of their names.
+inline std::vector<std::string> FilesBelow(const std::string& folder, std::string_view ending) {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(STOWPLAN_CORPUS_DIR)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file() && entry.path().filename().string().ends_with(ending)) {
       files.push_back(entry.path().string());
     }
@@ -22,9 +31,11 @@ inline std::vector<std::string> CorpusFiles(std::string_view ending) {
   return files;
 }
 
-// The archive that a file comes from: "cpu", "dialects", ...
-inline std::string ArchiveOf(const std::string& file) {
-  return std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin()->string();
+// All but the oracle's.
+inline std::vector<std::string> CorpusFiles(std::string_view ending) {
+  std::vector<std::string> files = FilesBelow(STOWPLAN_CORPUS_DIR, ending);
+  std::erase_if(files, [](const std::string& file) { return ArchiveOf(file) == kOracle; });
+  return files;
 }
 
 // Texts of modules. Reports are texts, too, and have longer names.
