@@ -2,6 +2,7 @@
 #include "assign/elementwise.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -106,18 +107,30 @@ std::optional<bool> ByOpcode(const Module& module, InstrId id) {
 }
 
 // Whether each user of the fusion's k-th parameter, and of what they make of it, is elementwise.
+// Fusions nest as deep as the input likes, and one body may be called many times: all of them share
+// one queue, and each instruction is looked at once.
 bool IsFusionElementwiseOn(const Module& module, const Orders& orders, InstrId fusion, size_t k) {
-  const std::span<const InstrId> parameters = module.parameters_of(module.called_by(fusion)[0]);
-  if (k >= parameters.size()) return false;
-  const uint32_t first = module.computations[module.called_by(fusion)[0]].first.index;
-  std::vector<uint8_t> is_seen(module.computations[module.called_by(fusion)[0]].count, 0);
-  std::vector<InstrId> queue = {parameters[k]};
+  std::set<InstrId> seen;
+  std::vector<InstrId> queue;
+  const auto push = [&](InstrId id) {
+    if (seen.insert(id).second) queue.push_back(id);
+  };
+  const auto push_parameter = [&](InstrId inner, size_t number) {
+    if (module.called_by(inner).empty()) return false;
+    const std::span<const InstrId> parameters = module.parameters_of(module.called_by(inner)[0]);
+    if (number >= parameters.size()) return false;
+    push(parameters[number]);
+    return true;
+  };
+  if (!push_parameter(fusion, k)) return false;
   for (size_t next = 0; next < queue.size(); ++next) {
     for (const Orders::Read& read : orders.reads_of(queue[next])) {
-      if (!IsElementwise(module, read.user) &&
-          !IsElementwiseOn(module, orders, read.user, read.operand))
+      const std::optional<bool> answer = ByOpcode(module, read.user);
+      const bool is_fusion = module.instructions[read.user].opcode == Opcode::kFusion;
+      if (answer ? !*answer
+                 : (is_fusion ? !push_parameter(read.user, read.operand) : read.operand != 0))
         return false;
-      if (std::exchange(is_seen[read.user.index - first], 1) == 0) queue.push_back(read.user);
+      push(read.user);
     }
   }
   return true;
@@ -129,11 +142,22 @@ bool IsElementwise(const Module& module, InstrId id) {
   if (const std::optional<bool> answer = ByOpcode(module, id)) return *answer;
   if (module.instructions[id].opcode != Opcode::kFusion || module.called_by(id).empty())
     return false;
-  const hlo::Computation& body = module.computations[module.called_by(id)[0]];
-  for (uint32_t k = 0; k < body.count; ++k) {
-    const InstrId inner(size_t{body.first.index} + k);
-    if (module.instructions[inner].opcode != Opcode::kParameter && !IsElementwise(module, inner))
-      return false;
+  // Bodies may call others, and be called many times: each is looked at once.
+  std::set<hlo::CompId> seen = {module.called_by(id)[0]};
+  std::vector<hlo::CompId> queue = {module.called_by(id)[0]};
+  for (size_t next = 0; next < queue.size(); ++next) {
+    const hlo::Computation& body = module.computations[queue[next]];
+    for (uint32_t k = 0; k < body.count; ++k) {
+      const InstrId inner(size_t{body.first.index} + k);
+      const Opcode opcode = module.instructions[inner].opcode;
+      if (opcode == Opcode::kParameter) continue;
+      const std::optional<bool> answer = ByOpcode(module, inner);
+      if (answer ? !*answer : opcode != Opcode::kFusion || module.called_by(inner).empty())
+        return false;
+      if (answer) continue;
+      if (const hlo::CompId callee = module.called_by(inner)[0]; seen.insert(callee).second)
+        queue.push_back(callee);
+    }
   }
   return true;
 }

@@ -43,6 +43,8 @@ class RangeFinder {
     if (!async.start.is_none()) {
       if (async_birth_ == AsyncBirth::kAtStart)
         range.start = std::max(range.start, schedule_.time(async.start));
+      // Without a done, it lasts until the start at least.
+      range.end = std::max(range.end, range.start);
       if (!async.done.is_none()) range.end = std::max(range.end, schedule_.time(async.done));
     }
     for (const PositionId position : flow_.positions_of(id).subspan(1))

@@ -224,10 +224,15 @@ class ReportMaker {
                       {index.begin(), index.end()},
                       *sizes.value[rows_[v].index]});
     }
-    ranges.has_tree = true;
     ranges.tree = BuildStackTree(module_, analysis_.calls, rows, report_);
+    // Each level is indented: calls that nest without end make a tree that nobody can read or keep.
+    int64_t indents = 0;
+    for (const TreeNode& node : ranges.tree) indents += node.depth;
+    if (indents > kMaxIndents) ranges.tree.clear();
+    ranges.has_tree = indents <= kMaxIndents;
   }
 
+  static constexpr int64_t kMaxIndents = int64_t{1} << 26;
   const hlo::Module& module_;
   const Analysis& analysis_;
   const Assignment& assignment_;

@@ -247,18 +247,14 @@ class Settings(AssignCase):
         answer = self.assign("--target=tpu-v5e", self.write("plain.hlo", TPU.replace("S(1)", "")))
         self.assertEqual((answer.code, answer.err), (0, ""), answer)
 
-    def test_a_preset_that_overlaps_is_refused(self):
-        text = TPU.replace("  ROOT", "  %y = f32[1024]{0:T(1024)S(1)} tan(%p)\n  ROOT").replace(
-            "negate(%x)", "add(%x, %y)")
-        path = self.write("t.hlo", text)
+    def test_a_preset_outside_of_its_block_is_refused(self):
+        path = self.write("t.hlo", TPU)
         preset = self.write("t-buffer-assignment.txt", (
             "BufferAssignment:\nallocation 0: size 8192, color 1, page 0, preallocated-temp:\n"
-            " value: <1 x @1> (size=4096,offset=0): f32[1024]{0:T(1024)S(1)}\n"
-            " value: <2 y @1> (size=4096,offset=OFFSET): f32[1024]{0:T(1024)S(1)}\n").replace(
-                "OFFSET", "2048"))
+            " value: <1 x @1> (size=4096,offset=6144): f32[1024]{0:T(1024)S(1)}\n"))
         out = self.folder / "out"
         answer = self.assign("--target=tpu-v5e", f"--preset={preset}", "-o", str(out), path)
-        self.assert_bad_use(answer, "share bytes while both are alive", "nothing is written")
+        self.assert_bad_use(answer, "lies outside of allocation", "nothing is written")
         self.assertFalse(out.exists())
 
 

@@ -114,7 +114,10 @@ inline void CheckBuffers(const Plan& plan) {
 
 // Every pair of values: apart in bytes, apart in time, or one is written over the other that dies.
 inline void CheckPairs(const hlo::Module& module, const Plan& plan, const Rules& rules) {
-  ShareRules share(module, plan.analysis, rules.sharing);
+  // Older versions look at one position when a buffer moves, and at all of them in the heap.
+  Rules every_position = rules;
+  every_position.reads_last_position = false;
+  ShareRules share(module, plan.analysis, every_position);
   for (const Allocation& allocation : plan.assignment.allocations.rows()) {
     for (size_t i = 0; i < allocation.values.size(); ++i) {
       for (size_t k = 0; k < i; ++k) {

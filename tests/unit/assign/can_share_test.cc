@@ -18,7 +18,8 @@ namespace {
 bool Shares(std::string_view text, std::string_view user, std::string_view operand,
             Sharing sharing = Sharing::kPlain, std::vector<int64_t> index = {}) {
   const Program program = AnalyzeProgram(text);
-  ShareRules rules(program.module, program.analysis, sharing);
+  const Rules back_end = {.sharing = sharing};
+  ShareRules rules(program.module, program.analysis, back_end);
   return rules.CanShareAsOperand(program.ValueAt(user, std::move(index)), program.ValueAt(operand));
 }
 
@@ -166,12 +167,16 @@ TEST(CanShare, TpuReduceFusionsOverTheirMapPart) {
   EXPECT_FALSE(Shares(text, "y", "x", Sharing::kTpu, {1}));
 }
 
-TEST(CanShare, TpuCopiesOfParametersStay) {
-  const std::string text = InEntry("  c = f32[8,16] copy(p)\n  ROOT y = f32[8,16] negate(c)\n");
-  EXPECT_TRUE(Shares(text, "y", "c"));
-  EXPECT_FALSE(Shares(text, "y", "c", Sharing::kTpu));
-  const std::string other = InEntry("  c = f32[8,16] copy(x)\n  ROOT y = f32[8,16] negate(c)\n");
-  EXPECT_TRUE(Shares(other, "y", "c", Sharing::kTpu));
+TEST(CanShare, TpuCopiesOfParametersToOtherMemoryStay) {
+  const auto text = [](const std::string& space, const std::string& source) {
+    return "HloModule m, is_scheduled=true\nENTRY e {\n  p = f32[8]{0} parameter(0)\n"
+           "  x = f32[8]{0} tan(p)\n  c = f32[8]{0" +
+           space + "} copy(" + source + ")\n  ROOT y = f32[8]{0" + space + "} negate(c)\n}";
+  };
+  EXPECT_TRUE(Shares(text(":S(6)", "p"), "y", "c"));
+  EXPECT_FALSE(Shares(text(":S(6)", "p"), "y", "c", Sharing::kTpu));
+  EXPECT_TRUE(Shares(text(":S(6)", "x"), "y", "c", Sharing::kTpu));
+  EXPECT_TRUE(Shares(text("", "p"), "y", "c", Sharing::kTpu));
 }
 
 TEST(CanShare, AllReducesDifferByBackEnd) {
@@ -182,6 +187,29 @@ TEST(CanShare, AllReducesDifferByBackEnd) {
   EXPECT_FALSE(Shares(text, "y", "x"));
   EXPECT_TRUE(Shares(text, "y", "x", Sharing::kGpu));
   EXPECT_TRUE(Shares(text, "y", "x", Sharing::kTpu));
+}
+
+// Each fusion calls the one before twice: 2^60 ways through.
+std::string Doubled(const std::string& innermost) {
+  std::string before =
+      "f0 {\n  p0 = f32[8,16] parameter(0)\n  ROOT r0 = f32[8,16] " + innermost + "\n}\n";
+  for (int i = 1; i <= 60; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string calls = "), kind=kCustom, calls=f" + std::to_string(i - 1) + "\n";
+    before += "f" + n + " {\n  p" + n + " = f32[8,16] parameter(0)\n  q" + n +
+              " = f32[8,16] fusion(p" + n + calls + "  ROOT r" + n + " = f32[8,16] fusion(q" + n +
+              calls + "}\n";
+  }
+  return InEntry("  ROOT y = f32[8,16] fusion(x), kind=kCustom, calls=f60\n", before);
+}
+
+TEST(Elementwise, FusionsOfFusionsAreLookedAtOnce) {
+  EXPECT_TRUE(Shares(Doubled("negate(p0)"), "y", "x"));
+  EXPECT_FALSE(Shares(Doubled("reverse(p0), dimensions={0}"), "y", "x"));
+  for (const std::string_view innermost : {"negate(p0)", "reverse(p0), dimensions={0}"}) {
+    const Program program = AnalyzeProgram(Doubled(std::string(innermost)));
+    EXPECT_EQ(IsElementwise(program.module, program.Find("y")), innermost == "negate(p0)");
+  }
 }
 
 TEST(Elementwise, ByOpcodeAndOperand) {

@@ -141,6 +141,15 @@ TEST(LiveRanges, OnSomeBackEndsAsyncValuesBeginWithTheStart) {
   EXPECT_EQ(live.of(program.ValueAt("wn")), (LiveRange{4, 8}));
 }
 
+TEST(LiveRanges, AnAsyncStartWithoutADoneLeavesNoRangeBackwards) {
+  std::string text(kAsync);
+  text.replace(text.find("async-done(start)"), 17, "negate(a)");
+  for (const AsyncBirth birth : {AsyncBirth::kOwnTime, AsyncBirth::kAtStart}) {
+    const Program program = AnalyzeProgram(text, {.async_birth = birth});
+    for (const LiveRange& range : program.analysis.live.ranges) EXPECT_LE(range.start, range.end);
+  }
+}
+
 TEST(LiveRanges, FusedValuesHaveNone) {
   const Program program = AnalyzeProgram(R"(HloModule m, is_scheduled=true
 fused {
