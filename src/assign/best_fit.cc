@@ -4,11 +4,11 @@
 //
 // What is occupied while a group is alive is the union of what lies there in any of its intervals.
 // A segment tree over time holds, for each node, the bytes occupied in all of its time and in any
-// of it; neighbours melt into one range, so that a question touches few ranges even when everything
-// is alive at once.
+// of it; neighbours melt into one range, and gaps that are too small are forgotten at once, so that
+// a question touches few ranges even when everything is alive at once.
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <ranges>
 
 #include "assign/byte_ranges.h"
 #include "assign/heap.h"
@@ -49,21 +49,23 @@ class TimeTree {
     }
   }
 
-  // Appends what is occupied at any time of the interval.
-  void Collect(HeapInterval time, std::vector<ByteRange>& out) const {
+  // Appends the sets whose union is what is occupied at any time of the interval; those of long
+  // times come last.
+  void Collect(HeapInterval time, std::vector<const ByteRanges*>& out) const {
     size_t low = leaves_ + static_cast<size_t>(time.start);
     size_t high = leaves_ + static_cast<size_t>(time.end);
-    const auto take = [&](const ByteRanges& ranges) {
-      out.insert(out.end(), ranges.ranges().begin(), ranges.ranges().end());
+    const auto take = [&](const ByteRanges& set) {
+      if (!set.ranges().empty()) out.push_back(&set);
     };
     take(sometimes_[low]);
     if (low != high) take(sometimes_[high]);
-    for (size_t up = low / 2; up != 0; up /= 2) take(always_[up]);
     for (; low / 2 != high / 2; low /= 2, high /= 2) {
+      take(always_[low / 2]);
+      take(always_[high / 2]);
       if (low % 2 == 0) take(sometimes_[low + 1]);
       if (high % 2 == 1) take(sometimes_[high - 1]);
-      take(always_[high / 2]);
     }
+    for (size_t up = low / 2; up != 0; up /= 2) take(always_[up]);
   }
 
  private:
@@ -72,22 +74,53 @@ class TimeTree {
   std::vector<ByteRanges> sometimes_;  // by node: occupied during some of its time
 };
 
-// The smallest gap between the ranges that holds `size`; the lowest of equals.
-int64_t FindGap(std::vector<ByteRange>& used, int64_t size) {
-  std::ranges::sort(used, {}, &ByteRange::begin);
-  int64_t cursor = 0;
-  int64_t best = -1;
-  int64_t best_size = std::numeric_limits<int64_t>::max();
-  for (const ByteRange& range : used) {
-    const int64_t gap = range.begin - cursor;
-    if (gap >= size && gap > 0 && gap < best_size) {
-      best = cursor;
-      best_size = gap;
-    }
-    cursor = std::max(cursor, range.end);
+// Gaps of at least a given size. Sets of occupied bytes are taken out one after the other; gaps
+// that become too small are dropped at once, so that few are looked at again.
+class Gaps {
+ public:
+  // Nothing is occupied.
+  void Start(int64_t size) {
+    size_ = size;
+    gaps_.assign(1, {0, std::numeric_limits<int64_t>::max()});
   }
-  return best >= 0 ? best : cursor;
-}
+
+  void TakeOut(std::span<const ByteRange> occupied) {
+    next_.clear();
+    auto range = occupied.begin();
+    for (ByteRange gap : gaps_) {
+      range = FirstEndingBehind(range, occupied.end(), gap.begin);
+      for (auto inside = range; inside != occupied.end() && inside->begin < gap.end; ++inside) {
+        Keep({gap.begin, inside->begin});
+        gap.begin = std::max(gap.begin, inside->end);
+      }
+      Keep(gap);
+    }
+    std::swap(gaps_, next_);
+  }
+
+  // The begin of the smallest one; the lowest of equals. The last one has no end.
+  [[nodiscard]] int64_t Smallest() const {
+    return std::ranges::min(gaps_, {}, [](const ByteRange& gap) { return gap.end - gap.begin; })
+        .begin;
+  }
+
+ private:
+  using Iterator = std::span<const ByteRange>::iterator;
+  // The next ranges are near most of the time: steps grow until one is too long.
+  static Iterator FirstEndingBehind(Iterator from, Iterator end, int64_t at) {
+    std::ptrdiff_t step = 1;
+    while (step < end - from && (from + step)->end <= at) step *= 2;
+    return std::partition_point(from, from + std::min(step + 1, end - from),
+                                [&](const ByteRange& range) { return range.end <= at; });
+  }
+  void Keep(ByteRange gap) {
+    if (gap.end > gap.begin && gap.end - gap.begin >= size_) next_.push_back(gap);
+  }
+
+  int64_t size_ = 0;
+  std::vector<ByteRange> gaps_;
+  std::vector<ByteRange> next_;
+};
 
 // The clock in phases: some values begin, then some end. Who is alive with whom is a matter of
 // phases alone, and there are far fewer of them than events.
@@ -124,12 +157,15 @@ HeapPlan PackInOrder(const HeapInput& input, const Phases& phases, std::span<con
   HeapPlan plan;
   plan.offsets.assign(input.groups.size(), HeapPlan::kUnplaced);
   TimeTree tree(phases.count());
-  std::vector<ByteRange> used;
+  std::vector<const ByteRanges*> sets;
+  Gaps gaps;
   for (const uint32_t g : order) {
     const HeapGroup& group = input.groups[g];
-    used.clear();
-    for (const HeapInterval& interval : group.intervals) tree.Collect(phases.Of(interval), used);
-    const int64_t offset = FindGap(used, group.size);
+    sets.clear();
+    for (const HeapInterval& interval : group.intervals) tree.Collect(phases.Of(interval), sets);
+    gaps.Start(group.size);
+    for (const ByteRanges* set : std::views::reverse(sets)) gaps.TakeOut(set->ranges());
+    const int64_t offset = gaps.Smallest();
     const std::optional<int64_t> end = CheckedAdd(offset, group.size);
     if (!end || (*end > limit && plan.size != 0)) continue;
     const std::optional<int64_t> aligned_end = CheckedRoundUp(*end, alignment);

@@ -50,7 +50,7 @@ struct Setting {
   Rules rules;
   std::string version;
   report::ReportStyle style;
-  std::string words;  // how it is known
+  std::string words;  // what was chosen, and how that is known
 };
 
 std::vector<std::string_view> VersionNames() {
@@ -71,10 +71,10 @@ std::optional<Setting> Settle(const hlo::Module& module, const AssignOptions& op
                               Console& console) {
   const TargetGuess guess = GuessTarget(module, options.file);
   std::optional<Target> target = guess.target;
-  std::string words = fmt::format("known from {}", guess.reason);
+  std::string_view reason = guess.reason;
   if (!options.target.empty()) {
     target = FindTarget(options.target);
-    words = "as told";
+    reason = "the command line";
   }
   if (!target) {
     if (guess.backend == Backend::kTpu) {
@@ -98,10 +98,12 @@ std::optional<Setting> Settle(const hlo::Module& module, const AssignOptions& op
     console.ShowError("there is no XLA `" + version + "`", hint);
     return std::nullopt;
   }
-  Setting setting = {.rules = RulesOf(*target, version),
-                     .version = version,
-                     .style = *style,
-                     .words = std::move(words)};
+  Setting setting = {
+      .rules = RulesOf(*target, version),
+      .version = version,
+      .style = *style,
+      .words = fmt::format("target {} by {}, rules of {}{}", target->name, reason, version,
+                           options.version.empty() ? " (--xla-version)" : "")};
   if (!options.dialect.empty()) {
     const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
     if (!other) {
@@ -268,6 +270,8 @@ int Assign(const AssignOptions& options, Console& console) {
   times.Done("verify");
   const std::optional<Setting> setting = Settle(*module, options, console);
   if (!setting) return kBadUse;
+  if (options.has_stats || options.target.empty() || options.version.empty())
+    console.Note(fmt::format("note: {}\n", setting->words));
   if (!options.scheduler.empty() || !IsScheduled(*module)) {
     module = Schedule(*module, *setting, options, console);
     if (!module) {
@@ -311,9 +315,7 @@ int Assign(const AssignOptions& options, Console& console) {
   const int code = WriteReport(report, options, console);
   times.Done("write");
   if (options.has_stats) {
-    console.Note(fmt::format("target {} ({}), XLA as of {}\n", setting->rules.target.name,
-                             setting->words, setting->version) +
-                 times.Table());
+    console.Note(times.Table());
   }
   return code;
 }
