@@ -13,6 +13,8 @@ HERE = pathlib.Path(__file__).parent
 BINARY = os.environ.get("STOWPLAN") or str(HERE.parents[1] / "build" / "stowplan")
 COUNT = int(os.environ.get("STOWPLAN_ORACLE_COUNT", "200"))
 SEED = int(os.environ.get("STOWPLAN_ORACLE_SEED", "1"))
+# ./run test --all makes this environment.
+PYTHON = next((p for p in (str(HERE.parents[1] / "build/bench-venv/bin/python"),) if os.path.exists(p)), sys.executable)
 ENDINGS = ("-buffer-assignment.txt", "-live-range.txt", "-memory-usage-report.txt")
 VERSIONS = {"0.10.2": "jaxlib-0.10.2", "0.11.2": "jaxlib-0.11.2"}
 
@@ -33,7 +35,7 @@ def compile_programs(first, count):
 
 class LiveOracle(unittest.TestCase):
     def test_random_programs(self):
-        probe = subprocess.run([sys.executable, "-c", "import jaxlib, jax; print(jaxlib.__version__)"],
+        probe = subprocess.run([PYTHON, "-c", "import jaxlib, jax; print(jaxlib.__version__)"],
                                capture_output=True, text=True)
         version = VERSIONS.get(probe.stdout.strip())
         if version is None:
@@ -41,7 +43,7 @@ class LiveOracle(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(os.environ, JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3",
                                XLA_FLAGS=f"--xla_dump_to={folder}/xla --xla_dump_hlo_as_proto --xla_dump_hlo_as_text")
-            subprocess.run([sys.executable, __file__, "--compile", str(SEED), str(COUNT)], env=environment, check=True,
+            subprocess.run([PYTHON, __file__, "--compile", str(SEED), str(COUNT)], env=environment, check=True,
                            capture_output=True)
             modules = sorted(pathlib.Path(folder, "xla").glob("*program_*cpu_after_optimizations.hlo.pb"))
             self.assertGreater(len(modules), COUNT // 2)
