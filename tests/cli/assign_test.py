@@ -330,6 +330,52 @@ class Output(AssignCase):
             self.assertIn(option, answer.out)
 
 
+class Hostile(AssignCase):
+    """Programs that are fine, but nest or repeat without end: they take seconds, not hours."""
+
+    def plan(self, text):
+        path = self.write("m.hlo", text)
+        for target in ("cpu", "gpu"):
+            answer = self.assign(f"--target={target}", path)
+            self.assertEqual(answer.code, 0, answer)
+            self.assertLess(len(answer.out), 100_000_000)
+
+    def nest(self, depth, line):
+        """Each computation holds line(n), in which it calls the one before."""
+        text = SCHEDULED + "\nf0 {\n  p0 = f32[4] parameter(0)\n  ROOT r0 = f32[4] negate(p0)\n}\n"
+        for i in range(1, depth):
+            text += f"f{i} {{\n  p{i} = f32[4] parameter(0)\n{line(i)}}}\n"
+        return text + f"ENTRY e {{\n  p{depth} = f32[4] parameter(0)\n{line(depth)}}}\n"
+
+    def test_calls_of_calls(self):
+        self.plan(self.nest(20_000, lambda i: f"  ROOT r{i} = f32[4] call(p{i}), to_apply=f{i - 1}\n"))
+
+    def test_calls_that_double(self):
+        self.plan(self.nest(40, lambda i: f"  q{i} = f32[4] call(p{i}), to_apply=f{i - 1}\n"
+                                          f"  ROOT r{i} = f32[4] call(q{i}), to_apply=f{i - 1}\n"))
+
+    def test_fusions_of_fusions(self):
+        self.plan(self.nest(20_000, lambda i: f"  ROOT r{i} = f32[4] fusion(p{i}), kind=kLoop, calls=f{i - 1}\n"))
+
+    def test_fusions_that_double(self):
+        self.plan(self.nest(60, lambda i: f"  q{i} = f32[4] fusion(p{i}), kind=kLoop, calls=f{i - 1}\n"
+                                          f"  ROOT r{i} = f32[4] fusion(q{i}), kind=kLoop, calls=f{i - 1}\n"))
+
+    def test_loops_in_loops(self):
+        before = "".join(f"c{i} {{\n  cp{i} = f32[4] parameter(0)\n  ROOT k{i} = pred[] constant(true)\n}}\n"
+                         for i in range(1, 1001))
+        text = self.nest(1000, lambda i: f"  ROOT r{i} = f32[4] while(p{i}), condition=c{i}, body=f{i - 1}\n")
+        self.plan(text.replace(SCHEDULED + "\n", SCHEDULED + "\n" + before))
+
+    def test_all_alive_at_once(self):
+        count = 30_000
+        lines = "  p = f32[4] parameter(0)\n" + "".join(
+            f'  x{i} = f32[{i % 97 + 1}] custom-call(p), custom_call_target="f"\n' for i in range(count))
+        operands = ", ".join(f"x{i}" for i in range(count))
+        self.plan(f"{SCHEDULED}\nENTRY e {{\n{lines}"
+                  f'  ROOT r = f32[4] custom-call({operands}), custom_call_target="g"\n}}\n')
+
+
 class Malformed(AssignCase):
     def entry(self, lines, header="", before=""):
         return f"{SCHEDULED}{header}\n{before}ENTRY e {{\n{lines}\n}}\n"
