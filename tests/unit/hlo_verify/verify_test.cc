@@ -46,6 +46,15 @@ ENTRY main {
               IsEmpty());
 }
 
+TEST(Verify, UpdatesInPlaceKeepTheShape) {
+  const std::string update = "  i = s32[] constant(0)\n  u = f32[1] constant({1})\n";
+  EXPECT_THAT(InEntry(update + "  d = f32[4] dynamic-update-slice(p, u, i)"), IsEmpty());
+  EXPECT_THAT(InEntry(update + "  d = f32[8] dynamic-update-slice(p, u, i)"),
+              ElementsAre(HasSubstr("differ: f32[8] and f32[4]")));
+  EXPECT_THAT(InEntry("  d = f32[4] dynamic-update-slice(p)"),
+              ElementsAre(HasSubstr("needs an operand, an update")));
+}
+
 TEST(Verify, PointsAtTheInstruction) {
   const Diagnostics complaints =
       Verify(Parse("ENTRY e {\n  p = (f32[4], s32[]) parameter(0)\n  ROOT x = f32[5] "
