@@ -9,18 +9,19 @@ import sys
 # "root" is what lies directly in src/ or include/stowplan/: the stages put together.
 STANDS_ON = {
     "base": [],
+    "pack": ["base"],
     "hlo": ["base"],
     "text": ["base", "hlo"],
     "proto": ["base", "hlo"],
     "target": ["base", "hlo"],
     "schedule": ["base", "hlo", "target"],
     "values": ["base", "hlo", "schedule"],
-    "buffers": ["base", "hlo", "values"],
+    "buffers": ["base", "hlo", "schedule", "values"],
     "live": ["base", "hlo", "schedule", "values", "buffers"],
     "assign": ["base", "hlo", "target", "schedule", "values", "buffers", "live"],
     "report": ["base", "hlo", "text", "proto", "target", "schedule", "values", "live", "assign"],
-    "root": ["base", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "report"],
-    "cli": ["base", "hlo", "text", "proto", "target", "schedule", "live", "assign", "report", "root"],
+    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "report"],
+    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "report", "root"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

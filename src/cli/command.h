@@ -59,6 +59,7 @@ std::vector<CommandSpec> Commands();
 
 CommandSpec AssignCommand();
 CommandSpec CompletionCommand();
+CommandSpec PackCommand();
 CommandSpec PrintCommand();
 CommandSpec ReplanCommand();
 CommandSpec ReportCommand();

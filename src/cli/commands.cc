@@ -5,7 +5,7 @@ namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
   return {PrintCommand(),  VerifyCommand(), StatsCommand(),     AssignCommand(),
-          ReplanCommand(), ReportCommand(), CompletionCommand()};
+          ReplanCommand(), PackCommand(), ReportCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli
