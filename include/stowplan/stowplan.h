@@ -25,6 +25,10 @@
 //     report::ReportOf                a plan as a report::Report
 //     report::ReplanReport            a report's plan made again, without the program
 //
+//     pack::ReadTable                 buffers with sizes and times, from CSV
+//     pack::Solve                     their offsets, a bound, and what that proves
+//     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
+//
 //     report::ReadReport              XLA's memory report files to a report::Report
 //     report::CompareFigures          figures in a file that differ from their computation
 //     report::FindContradictions      facts in a file that cannot all be true
@@ -53,6 +57,10 @@
 #include "stowplan/live/analysis.h"
 #include "stowplan/live/dump.h"
 #include "stowplan/live/live_ranges.h"
+#include "stowplan/pack/check.h"
+#include "stowplan/pack/csv.h"
+#include "stowplan/pack/problem.h"
+#include "stowplan/pack/solve.h"
 #include "stowplan/proto/parse.h"
 #include "stowplan/read.h"
 #include "stowplan/report/check.h"

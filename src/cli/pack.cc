@@ -40,11 +40,11 @@ Result<pack::Table> ReadFile(const std::string& file) {
 // "optimal", and what that follows from.
 std::string Proof(const pack::Answer& answer, const PackOptions& options) {
   const bool is_load = answer.bound == answer.load.bytes;
-  const std::string bound =
-      is_load ? fmt::format("{} are alive at time {}", HumanAndExactBytes(answer.bound),
-                            answer.load.time)
-              : fmt::format("the search has been through all plans below {}",
-                            HumanAndExactBytes(answer.bound));
+  const std::string bound = is_load
+                                ? fmt::format("{} are alive at time {}",
+                                              HumanAndExactBytes(answer.bound), answer.load.time)
+                                : fmt::format("the search has been through all plans below {}",
+                                              HumanAndExactBytes(answer.bound));
   switch (answer.status) {
     case pack::Status::kOptimal:
       return "optimal: " + bound;
@@ -143,8 +143,7 @@ int Pack(const PackOptions& options, Console& console) {
   const std::string text =
       fmt::format("{} buffers in {}\n{}\n", table->problem.size(),
                   HumanAndExactBytes(answer.plan.height), Proof(answer, options));
-  return console.Print(options.is_json ? ToJson(*table, answer) : text,
-                       is_met ? kFine : kFinding);
+  return console.Print(options.is_json ? ToJson(*table, answer) : text, is_met ? kFine : kFinding);
 }
 
 int Run(const Arguments& arguments, Console& console) {

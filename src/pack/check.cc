@@ -41,8 +41,8 @@ std::vector<std::string> CheckProblem(const Problem& problem) {
 std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan) {
   std::vector<std::string> complaints;
   if (plan.offsets.size() != problem.size()) {
-    complaints.push_back(fmt::format("the plan has {} offsets for {} buffers",
-                                     plan.offsets.size(), problem.size()));
+    complaints.push_back(
+        fmt::format("the plan has {} offsets for {} buffers", plan.offsets.size(), problem.size()));
     return complaints;
   }
   struct Event {
@@ -69,8 +69,7 @@ std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan) {
     events.push_back({problem[b].end, false, b});
   }
   if (height != plan.height) {
-    complaints.push_back(
-        fmt::format("the plan is {} high, and says {}", height, plan.height));
+    complaints.push_back(fmt::format("the plan is {} high, and says {}", height, plan.height));
   }
   std::ranges::sort(events, [](const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.is_begin < b.is_begin;
@@ -85,8 +84,8 @@ std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan) {
       continue;
     }
     const auto complain = [&](size_t other) {
-      complaints.push_back(fmt::format("buffers {} and {} share bytes at time {}", other,
-                                       event.buffer, event.time));
+      complaints.push_back(
+          fmt::format("buffers {} and {} share bytes at time {}", other, event.buffer, event.time));
     };
     if (next != alive.end() && next->first < offset + problem[event.buffer].size) {
       complain(next->second);

@@ -38,8 +38,9 @@ class ContainmentTree {
           node.min_upper > high)
         continue;
       if (through >= 0 && (node.min_lower > through || node.max_upper <= through)) continue;
-      const bool is_inside = node.min_lower >= low && node.max_upper <= high &&
-                             (through < 0 || (node.max_lower <= through && node.min_upper > through));
+      const bool is_inside =
+          node.min_lower >= low && node.max_upper <= high &&
+          (through < 0 || (node.max_lower <= through && node.min_upper > through));
       if (is_inside) {
         best = node.best;
         continue;
@@ -73,7 +74,8 @@ class ContainmentTree {
       if (order_[k] == i) order_[k] = kNone;
     }
     Summarize(leaf);
-    for (at = leaf.parent; at != kNone && nodes_[at].best == i; at = nodes_[at].parent) Join(nodes_[at]);
+    for (at = leaf.parent; at != kNone && nodes_[at].best == i; at = nodes_[at].parent)
+      Join(nodes_[at]);
   }
 
  private:

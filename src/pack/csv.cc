@@ -84,8 +84,8 @@ class TableReader {
     });
     for (const Column column : {Column::kLower, Column::kUpper, Column::kSize}) {
       if (std::ranges::find(columns_, column) == columns_.end() && errors_.empty()) {
-        Fail(line, fmt::format("the column `{}` is missing",
-                               kColumns[static_cast<size_t>(column)]));
+        Fail(line,
+             fmt::format("the column `{}` is missing", kColumns[static_cast<size_t>(column)]));
       }
     }
     if (std::ranges::find(columns_, Column::kOffset) != columns_.end()) table_.offsets.emplace();
@@ -180,8 +180,8 @@ Result<Table> ReadTable(const Source& source) { return TableReader(source).Read(
 std::string WriteTable(const Table& table, const Plan& plan) {
   const bool has_alignment = std::ranges::any_of(
       table.problem, [](const Buffer& buffer) { return buffer.alignment != 1; });
-  std::string out = has_alignment ? "id,lower,upper,size,alignment,offset\n"
-                                  : "id,lower,upper,size,offset\n";
+  std::string out =
+      has_alignment ? "id,lower,upper,size,alignment,offset\n" : "id,lower,upper,size,offset\n";
   for (size_t b = 0; b < table.problem.size(); ++b) {
     const Buffer& buffer = table.problem[b];
     fmt::format_to(std::back_inserter(out), "{},{},{},{}", table.ids[b], buffer.start, buffer.end,

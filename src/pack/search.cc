@@ -157,8 +157,8 @@ struct Search::State {
     pool.resize(pool_size);
   }
 
-  // Stacks what a section still has to take, from the lowest bound up. False when the ceiling is too
-  // low; `conflict` is why.
+  // Stacks what a section still has to take, from the lowest bound up. False when the ceiling is
+  // too low; `conflict` is why.
   bool Stack(Section& section, Words* conflict) {
     std::vector<uint32_t>& order = section.buffers;
     for (size_t k = 1; k < order.size(); ++k) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact search: does a plan of a given height exist?
 //
-// The state is a lower bound of each buffer's offset; there are no heights and no holes. Buffers are
-// put down from below: one that lies lowest where it is alive, and under which nothing else fits,
-// either lies exactly at its bound, and then all that is alive with it must lie above it; or it rests
-// on something not yet put down, and its bound jumps to the lowest top it could rest on.
+// The state is a lower bound of each buffer's offset; there are no heights and no holes. Buffers
+// are put down from below: one that lies lowest where it is alive, and under which nothing else
+// fits, either lies exactly at its bound, and then all that is alive with it must lie above it; or
+// it rests on something not yet put down, and its bound jumps to the lowest top it could rest on.
 //
-// Each bound remembers the decisions that it follows from. Where the buffers alive at one moment can
-// no longer be stacked under the ceiling, the decisions behind their bounds are the conflict, and
-// decisions that are not in it are jumped over.
+// Each bound remembers the decisions that it follows from. Where the buffers alive at one moment
+// can no longer be stacked under the ceiling, the decisions behind their bounds are the conflict,
+// and decisions that are not in it are jumped over.
 #pragma once
 
 #include <cstdint>

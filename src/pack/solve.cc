@@ -53,9 +53,7 @@ class Solver {
   [[nodiscard]] int64_t goal() const {
     return std::max(answer_.bound, options_.capacity.value_or(0));
   }
-  [[nodiscard]] bool IsDone() const {
-    return has_plan_ && answer_.plan.height <= goal();
-  }
+  [[nodiscard]] bool IsDone() const { return has_plan_ && answer_.plan.height <= goal(); }
   [[nodiscard]] bool IsOver() const {
     return IsDone() || effort_ <= 0 || (options_.should_stop && options_.should_stop());
   }

@@ -80,14 +80,17 @@ class Skyline {
   void Place(uint32_t id, int32_t low, int32_t high, int64_t height) {
     const Piece piece = pieces_[id];
     if (low > piece.low) {
-      const uint32_t before =
-          Add({.low = piece.low, .high = low, .height = piece.height, .left = piece.left, .right = id});
+      const uint32_t before = Add(
+          {.low = piece.low, .high = low, .height = piece.height, .left = piece.left, .right = id});
       if (piece.left != kNone) pieces_[piece.left].right = before;
       pieces_[id].left = before;
     }
     if (high < piece.high) {
-      const uint32_t behind = Add(
-          {.low = high, .high = piece.high, .height = piece.height, .left = id, .right = piece.right});
+      const uint32_t behind = Add({.low = high,
+                                   .high = piece.high,
+                                   .height = piece.height,
+                                   .left = id,
+                                   .right = piece.right});
       if (piece.right != kNone) pieces_[piece.right].left = behind;
       pieces_[id].right = behind;
     }
@@ -199,8 +202,8 @@ Plan DecodeValleys(const Problem& problem, std::span<const double> priorities, T
     const Skyline::Piece piece = skyline[id];
     uint32_t buffer = kNone;
     if (is_tight) {
-      const size_t tightest = slack_tree.FindTightest(static_cast<size_t>(piece.low),
-                                                      static_cast<size_t>(piece.high));
+      const size_t tightest =
+          slack_tree.FindTightest(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high));
       buffer = tree.FindBest(piece.low, piece.high, static_cast<int32_t>(tightest));
     }
     if (buffer == kNone) buffer = tree.FindBest(piece.low, piece.high, -1);

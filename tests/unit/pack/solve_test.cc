@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/pack/solve.h"
+
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stowplan/pack/check.h"
+#include "unit/pack/brute_force.h"
+
+namespace stowplan::pack {
+namespace {
+
+using testing::IsEmpty;
+
+Problem Random(std::mt19937& chance, size_t count, int64_t times, int64_t sizes,
+               int64_t alignments) {
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>(chance() % static_cast<uint64_t>(n));
+  };
+  Problem problem;
+  for (size_t b = 0; b < count; ++b) {
+    const int64_t start = below(times);
+    problem.push_back({.size = below(sizes + 1),
+                       .start = start,
+                       .end = start + 1 + below(times - start),
+                       .alignment = 1 + below(alignments)});
+  }
+  return problem;
+}
+
+TEST(PackSolve, NothingNeedsNothing) {
+  const Answer answer = Solve({}, {});
+  EXPECT_EQ(answer.status, Status::kOptimal);
+  EXPECT_EQ(answer.plan.height, 0);
+}
+
+TEST(PackSolve, ReusesAPlaceThatIsFreeAgain) {
+  const Problem problem = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}};
+  const Answer answer = Solve(problem, {});
+  EXPECT_EQ(answer.plan.height, 6);
+  EXPECT_EQ(answer.status, Status::kOptimal);
+  EXPECT_EQ(answer.load, (LoadBound{6, 0}));
+}
+
+TEST(PackSolve, EqualsBruteForceOnSmallProblems) {
+  std::mt19937 chance(1);
+  for (int round = 0; round < 3000; ++round) {
+    const Problem problem = Random(chance, 1 + chance() % 6, 5, 4, 1);
+    const Answer answer = Solve(problem, {});
+    ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
+    const int64_t least = LeastHeight(problem);
+    ASSERT_EQ(answer.plan.height, least) << "round " << round;
+    ASSERT_EQ(answer.status, Status::kOptimal);
+  }
+}
+
+// Few problems need more than their load; these do.
+TEST(PackSolve, ProvesOptimaAboveTheLoad) {
+  struct Case {
+    Problem problem;
+    int64_t least;
+  };
+  const Case cases[] = {
+      {{{2, 2, 3},
+        {7, 0, 3},
+        {3, 1, 2},
+        {3, 1, 4},
+        {3, 1, 2},
+        {4, 2, 5},
+        {9, 0, 1},
+        {9, 3, 4},
+        {12, 4, 5}},
+       17},
+      {{{7, 1, 4},
+        {7, 2, 5},
+        {4, 0, 4},
+        {5, 2, 3},
+        {2, 0, 4},
+        {2, 0, 3},
+        {19, 0, 1},
+        {12, 1, 2},
+        {7, 3, 4},
+        {20, 4, 5}},
+       29},
+      {{{6, 0, 1},
+        {7, 1, 4},
+        {3, 1, 3},
+        {5, 3, 4},
+        {6, 2, 5},
+        {1, 0, 3},
+        {11, 0, 1},
+        {7, 1, 2},
+        {1, 2, 3},
+        {12, 4, 5}},
+       19},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(LeastHeight(c.problem), c.least);
+    const Answer answer = Solve(c.problem, {});
+    EXPECT_THAT(CheckPlan(c.problem, answer.plan), IsEmpty());
+    EXPECT_EQ(answer.plan.height, c.least);
+    EXPECT_EQ(answer.status, Status::kOptimal);
+    EXPECT_EQ(answer.bound, c.least);
+    EXPECT_LT(answer.load.bytes, c.least);
+    EXPECT_EQ(Solve(c.problem, {.capacity = c.least - 1}).status, Status::kInfeasible);
+  }
+}
+
+TEST(PackSolve, RespectsAlignments) {
+  std::mt19937 chance(2);
+  for (int round = 0; round < 1000; ++round) {
+    const Problem problem = Random(chance, 1 + chance() % 5, 4, 5, 4);
+    const Answer answer = Solve(problem, {});
+    ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
+    ASSERT_EQ(answer.plan.height, LeastHeight(problem)) << "round " << round;
+  }
+}
+
+TEST(PackSolve, DecidesWhetherACapacityIsEnough) {
+  std::mt19937 chance(3);
+  for (int round = 0; round < 1000; ++round) {
+    const Problem problem = Random(chance, 2 + chance() % 5, 5, 4, 1);
+    const int64_t least = LeastHeight(problem);
+    if (least == 0) continue;
+    const Answer enough = Solve(problem, {.capacity = least});
+    ASSERT_LE(enough.plan.height, least);
+    const Answer too_little = Solve(problem, {.capacity = least - 1});
+    ASSERT_EQ(too_little.status, Status::kInfeasible);
+    ASSERT_THAT(CheckPlan(problem, too_little.plan), IsEmpty());
+  }
+}
+
+TEST(PackSolve, LargerPlansAreSoundAndTheSameEachTime) {
+  std::mt19937 chance(4);
+  for (int round = 0; round < 20; ++round) {
+    const Problem problem = Random(chance, 300, 200, 1000, 3);
+    const Answer answer = Solve(problem, {.effort = 2000});
+    ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
+    ASSERT_GE(answer.plan.height, answer.bound);
+    ASSERT_EQ(answer.plan, Solve(problem, {.effort = 2000}).plan);
+  }
+}
+
+TEST(PackSolve, StopsWhenAsked) {
+  std::mt19937 chance(5);
+  const Problem problem = Random(chance, 400, 300, 1 << 20, 1);
+  int asked = 0;
+  const Answer answer =
+      Solve(problem, {.effort = INT64_MAX, .should_stop = [&] { return ++asked > 20; }});
+  EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
+}
+
+TEST(PackCheck, FindsOverlapsAndWrongHeights) {
+  const Problem problem = {{4, 0, 2}, {4, 1, 3}};
+  EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 4}, .height = 8}), IsEmpty());
+  EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 3}, .height = 7}),
+              testing::ElementsAre(testing::HasSubstr("share bytes at time 1")));
+  EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 4}, .height = 9}),
+              testing::ElementsAre(testing::HasSubstr("8 high, and says 9")));
+  EXPECT_THAT(CheckPlan({{4, 0, 2, 8}}, {.offsets = {4}, .height = 8}),
+              testing::ElementsAre(testing::HasSubstr("no multiple of 8")));
+  EXPECT_THAT(CheckPlan(problem, {.offsets = {-4, 4}, .height = 8}),
+              testing::ElementsAre(testing::HasSubstr("lies at -4")));
+  EXPECT_THAT(CheckPlan(problem, {.offsets = {0}, .height = 4}),
+              testing::ElementsAre(testing::HasSubstr("1 offsets for 2 buffers")));
+}
+
+TEST(PackCheck, FindsProblemsWithoutSense) {
+  EXPECT_THAT(CheckProblem({{4, 0, 2}}), IsEmpty());
+  EXPECT_EQ(CheckProblem({{-1, 0, 2}}).size(), 1);
+  EXPECT_EQ(CheckProblem({{1, 2, 2}}).size(), 1);
+  EXPECT_EQ(CheckProblem({{1, 0, 2, 0}}).size(), 1);
+  EXPECT_EQ(CheckProblem({{INT64_MAX, 0, 2}, {INT64_MAX, 0, 2}}).size(), 1);
+}
+
+}  // namespace
+}  // namespace stowplan::pack
