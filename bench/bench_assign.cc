@@ -41,10 +41,9 @@ int main(int argc, char** argv) {
   for (int i = 0; i < std::atoi(argv[2]); ++i) {
     double live_start = 0;
     const double start = CpuSeconds();
-    const auto analysis =
-        stowplan::Analyze(*module, rules.analysis, [&](std::string_view stage) {
-          if (stage == "aliases") live_start = CpuSeconds();
-        });
+    const auto analysis = stowplan::Analyze(*module, rules.analysis, [&](std::string_view stage) {
+      if (stage == "aliases") live_start = CpuSeconds();
+    });
     if (!analysis) return 2;
     const auto plan = stowplan::Assign(*module, *analysis, rules, std::nullopt);
     const double end = CpuSeconds();

@@ -17,7 +17,7 @@ STANDS_ON = {
     "schedule": ["base", "hlo", "target"],
     "values": ["base", "hlo", "schedule"],
     "buffers": ["base", "hlo", "schedule", "values"],
-    "live": ["base", "hlo", "schedule", "values", "buffers"],
+    "live": ["base", "hlo", "target", "schedule", "values", "buffers"],
     "assign": ["base", "hlo", "target", "schedule", "values", "buffers", "live"],
     "report": ["base", "hlo", "text", "proto", "target", "schedule", "values", "live", "assign"],
     "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "report"],

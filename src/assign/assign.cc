@@ -193,9 +193,25 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
                                     rules_.preset_space, colors_[value.index]))
           .error();
     }
+    const std::string_view name = module_.name(analysis_.flow.instruction(value));
+    // Sizes are not compared: chips of two cores keep half of some values in each.
+    if (chunk.offset < 0 || chunk.size < 0 || chunk.size > preset_->size - chunk.offset)
+      return Fail(file, fmt::format("the preset places {} outside of its block", name)).error();
+    if (!assignment_.places[value.index].allocation.is_none())
+      return Fail(file, fmt::format("the preset places {} twice", name)).error();
     assignment_.places[value.index] = {allocation, chunk.offset, chunk.size};
     assignment_.allocations[allocation].values.push_back(value);
     is_done_[analysis_.buffers.of(value).index] = 1;
+  }
+  // Whoever chose places there chose all of them.
+  for (size_t v = 0; v < analysis_.flow.values.size(); ++v) {
+    const ValueId value(v);
+    if (colors_[v] == rules_.preset_space && analysis_.live.of(value).exists() &&
+        assignment_.places[v].allocation.is_none()) {
+      return Fail(file, fmt::format("the preset does not place {}",
+                                    module_.name(analysis_.flow.instruction(value))))
+          .error();
+    }
   }
   return std::nullopt;
 }

@@ -2,14 +2,12 @@
 // stowplan assign: from the program to the reports that XLA would write.
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
@@ -20,18 +18,23 @@
 #include "stowplan/assign/assignment.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/verify.h"
+#include "stowplan/live/choose_schedule.h"
 #include "stowplan/live/dump.h"
+#include "stowplan/live/overwrites.h"
 #include "stowplan/read.h"
 #include "stowplan/report/dump_directory.h"
 #include "stowplan/report/from_assignment.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
 #include "stowplan/schedule/make_schedule.h"
 #include "stowplan/target/guess.h"
-#include "stowplan/target/size.h"
 
 namespace stowplan::cli {
 namespace {
+
+// One such place is enough to make one look.
+constexpr size_t kMaxOverwrites = 3;
 
 struct AssignOptions {
   std::string file;
@@ -86,9 +89,7 @@ std::optional<Setting> Settle(const hlo::Module& module, const AssignOptions& op
     }
     return std::nullopt;
   }
-  const Backend backend = target->name == "cpu"   ? Backend::kCpu
-                          : target->name == "gpu" ? Backend::kGpu
-                                                  : Backend::kTpu;
+  const Backend backend = report::BackendOfTarget(target->name);
   std::string version = options.version;
   if (version.empty()) version = GuessVersion(module, backend);
   const std::optional<report::ReportStyle> style = report::FindReportStyle(version);
@@ -102,8 +103,9 @@ std::optional<Setting> Settle(const hlo::Module& module, const AssignOptions& op
       .rules = RulesOf(*target, version),
       .version = version,
       .style = *style,
-      .words = fmt::format("target {} by {}, rules of {}{}", target->name, reason, version,
-                           options.version.empty() ? " (--xla-version)" : "")};
+      .words = fmt::format(
+          "target {} by {}, rules of {}{}", target->name, reason, version,
+          options.version.empty() ? ", the newest that fits (--xla-version chooses)" : "")};
   if (!options.dialect.empty()) {
     const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
     if (!other) {
@@ -133,12 +135,15 @@ Result<report::Report> ReadPresetReport(const std::string& path) {
 Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analysis& analysis,
                                          const Rules& rules, const AssignOptions& options) {
   if (rules.preset_space < 0) return std::nullopt;
-  if (options.preset.empty() && module.buffer_assignment.size == 0) return std::nullopt;
-  STOWPLAN_TRY(const report::Report report, options.preset.empty()
-                                                ? report::ReportFromModule(module)
-                                                : ReadPresetReport(options.preset));
-  STOWPLAN_TRY(Preset preset, report::PresetFrom(module, analysis, report, rules.preset_space));
-  return preset;
+  if (!options.preset.empty()) {
+    STOWPLAN_TRY(const report::Report report, ReadPresetReport(options.preset));
+    return report::PresetFrom(module, analysis, report, rules.preset_space);
+  }
+  if (module.buffer_assignment.size == 0) return std::nullopt;
+  // A module's own answer is a help, not a part of the program: what cannot be read is left alone.
+  const Result<report::Report> report = report::ReportFromModule(module);
+  if (!report) return std::nullopt;
+  return report::PresetFrom(module, analysis, *report, rules.preset_space).value_or(std::nullopt);
 }
 
 // module_0001.jit_f.cpu_after_optimizations for ...after_optimizations.hlo.pb
@@ -204,56 +209,6 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
                   count, rules.preset_space));
 }
 
-// The sum of what is alive at once, at its largest: what no packing gets below.
-int64_t PeakLoad(const hlo::Module& module, const Analysis& analysis, const Target& target) {
-  std::vector<int64_t> changes(analysis.schedule.sequence.size() + 3, 0);
-  for (size_t b = 0; b < analysis.buffers.size(); ++b) {
-    int64_t size = 0;
-    int64_t start = std::numeric_limits<int64_t>::max();
-    int64_t end = -1;
-    for (const ValueId id : analysis.buffers.values_of(BufferId(b))) {
-      const LiveRange& range = analysis.live.of(id);
-      if (!range.exists()) continue;
-      size = std::max(size, ByteSize(module.shapes, analysis.flow.shape(id), target).value_or(0));
-      start = std::min(start, range.start);
-      end = std::max(end, range.end);
-    }
-    if (end < 0) continue;
-    int64_t& from = changes[static_cast<size_t>(start)];
-    int64_t& to = changes[static_cast<size_t>(end) + 1];
-    from = SaturatingAdd(from, size);
-    to = SaturatingAdd(to, -size);
-  }
-  int64_t load = 0;
-  int64_t peak = 0;
-  for (const int64_t change : changes) {
-    load = SaturatingAdd(load, change);
-    peak = std::max(peak, load);
-  }
-  return peak;
-}
-
-// A schedule for a module without one: the one asked for, else the one whose peak is least.
-Result<hlo::Module> Schedule(const hlo::Module& module, const Setting& setting,
-                             const AssignOptions& options, Console& console) {
-  const Rules& rules = setting.rules;
-  std::optional<hlo::Module> best;
-  int64_t least = 0;
-  std::string words;
-  for (const Scheduler scheduler : kSchedulers) {
-    if (!options.scheduler.empty() && Name(scheduler) != options.scheduler) continue;
-    hlo::Module scheduled = WithSchedule(module, scheduler, rules.target);
-    STOWPLAN_TRY(const Analysis analysis, Analyze(scheduled, rules.analysis));
-    const int64_t peak = PeakLoad(scheduled, analysis, rules.target);
-    words += fmt::format("schedule {}: peak {} ({})\n", Name(scheduler), HumanBytes(peak), peak);
-    if (best && peak >= least) continue;
-    best = std::move(scheduled);
-    least = peak;
-  }
-  if (options.has_stats) console.Note(words);
-  return *std::move(best);
-}
-
 int Assign(const AssignOptions& options, Console& console) {
   StageTimes times;
   Result<hlo::Module> module = ReadModule(options.file);
@@ -273,12 +228,30 @@ int Assign(const AssignOptions& options, Console& console) {
   if (options.has_stats || options.target.empty() || options.version.empty())
     console.Note(fmt::format("note: {}\n", setting->words));
   if (!options.scheduler.empty() || !IsScheduled(*module)) {
-    module = Schedule(*module, *setting, options, console);
-    if (!module) {
-      console.Show(module.error());
+    Result<ScheduleChoice> choice = ChooseSchedule(
+        *module, setting->rules.target, setting->rules.analysis, FindScheduler(options.scheduler));
+    if (!choice) {
+      console.Show(choice.error());
       return kBadUse;
     }
+    if (options.scheduler.empty()) {
+      console.Note(
+          fmt::format("note: the module has no schedule; planned for the order `{}` "
+                      "(--schedule chooses)\n",
+                      Name(choice->scheduler)));
+    }
+    for (const ScheduleChoice::Peak& peak : choice->peaks) {
+      if (!options.has_stats) break;
+      console.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
+                               HumanBytes(peak.bytes), peak.bytes));
+    }
+    module = std::move(choice->module);
     times.Done("scheduling");
+  }
+  if (!options.preset.empty() && setting->rules.preset_space < 0) {
+    console.ShowError(fmt::format("--preset is for TPUs with fast memory, and not for {}",
+                                  setting->rules.target.name));
+    return kBadUse;
   }
   const Result<Analysis> analysis =
       Analyze(*module, setting->rules.analysis, [&](std::string_view stage) { times.Done(stage); });
@@ -286,8 +259,13 @@ int Assign(const AssignOptions& options, Console& console) {
     console.Show(analysis.error());
     return kBadUse;
   }
-  if (!options.stage.empty())
+  console.Show(FindOverwrites(*module, analysis->calls, analysis->schedule, analysis->flow,
+                              analysis->buffers),
+               kMaxOverwrites);
+  if (!options.stage.empty()) {
+    if (options.has_stats) console.Note(times.Table());
     return console.Print(DumpStage(*module, *analysis, options.stage), kFine);
+  }
   const Result<std::optional<Preset>> preset =
       FindPreset(*module, *analysis, setting->rules, options);
   if (!preset) {
@@ -321,6 +299,12 @@ int Assign(const AssignOptions& options, Console& console) {
 }
 
 int Run(const Arguments& arguments, Console& console) {
+  if (!arguments.option("output").empty() &&
+      (arguments.option("format") == "json" || !arguments.option("dump-stage").empty())) {
+    console.ShowError("-o writes XLA's files; --format=json and --dump-stage print",
+                      "leave one of them out");
+    return kBadUse;
+  }
   return Assign({.file = arguments.positionals[0],
                  .folder = arguments.option("output"),
                  .target = arguments.option("target"),

@@ -265,9 +265,10 @@ Report ReportOf(const hlo::Module& module, const Analysis& analysis, const Assig
   return ReportMaker(module, analysis, assignment, style).Make();
 }
 
-Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis, const Report& report,
-                          int64_t space) {
+Result<std::optional<Preset>> PresetFrom(const hlo::Module& module, const Analysis& analysis,
+                                         const Report& report, int64_t space) {
   Preset preset;
+  bool has_block = false;
   const std::string file = report.sources.empty() ? std::string() : report.sources[0]->name();
   std::unordered_map<std::string_view, InstrId> by_name;
   for (size_t i = 0; i < module.instructions.size(); ++i) {
@@ -277,6 +278,7 @@ Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis, c
   }
   for (const Allocation& allocation : report.allocations.rows()) {
     if (allocation.color != space || !allocation.is_temp()) continue;
+    has_block = true;
     preset.size = std::max(preset.size, allocation.size);
     for (const ValueId id : allocation.values) {
       const Value& value = report.values[id];
@@ -294,7 +296,18 @@ Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis, c
           {analysis.flow.positions.At(row->second, offset), value.offset, value.size});
     }
   }
-  return preset;
+  if (has_block) return preset;
+  const bool has_values = std::ranges::any_of(analysis.flow.values.rows(), [&](const auto& value) {
+    const hlo::LayoutId layout =
+        module.shapes[analysis.flow.positions.shape(value.position)].layout;
+    return !value.is_gone && !layout.is_none() &&
+           module.shapes.layout(layout).memory_space == space;
+  });
+  if (has_values || !report.has_assignment) {
+    return Fail(file, fmt::format("the report has no block of memory space {}", space),
+                "a preset is the -buffer-assignment.txt or .hlo.pb of the same program");
+  }
+  return std::nullopt;
 }
 
 }  // namespace stowplan::report

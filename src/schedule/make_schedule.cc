@@ -156,6 +156,14 @@ class ScheduleMaker {
     return order;
   }
 
+  [[nodiscard]] std::vector<InstrId> DistinctOperands(InstrId id) const {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    std::vector<InstrId> distinct(operands.begin(), operands.end());
+    std::ranges::sort(distinct);
+    distinct.erase(std::ranges::unique(distinct).begin(), distinct.end());
+    return distinct;
+  }
+
   // At each step the instruction that leaves the least memory in use, by what it makes and what it
   // is the last to read.
   std::vector<InstrId> List(const Computation& computation,
@@ -177,14 +185,11 @@ class ScheduleMaker {
     }
     const auto gain = [&](InstrId id) {
       int64_t freed = -sizes_[id.index];
-      InstrId last;
-      for (const InstrId operand : module_.operands_of(id)) {
+      for (const InstrId operand : DistinctOperands(id)) {
         // Parameters are the caller's; they are not freed.
-        if (unread[operand.index - first] != 1 || operand == last ||
-            module_.instructions[operand].opcode == Opcode::kParameter)
-          continue;
-        freed = SaturatingAdd(freed, sizes_[operand.index]);
-        last = operand;
+        if (unread[operand.index - first] == 1 &&
+            module_.instructions[operand].opcode != Opcode::kParameter)
+          freed = SaturatingAdd(freed, sizes_[operand.index]);
       }
       return freed;
     };
@@ -211,9 +216,7 @@ class ScheduleMaker {
       for (const InstrId follower : followers[id.index - first]) {
         if (--waits[follower.index - first] == 0) push(follower);
       }
-      InstrId last;
-      for (const InstrId operand : module_.operands_of(id)) {
-        if (std::exchange(last, operand) == operand) continue;
+      for (const InstrId operand : DistinctOperands(id)) {
         uint32_t& left = unread[operand.index - first];
         left -= left == 0 ? 0 : 1;
         if (left != 1) continue;

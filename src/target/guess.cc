@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/target/guess.h"
 
+#include <algorithm>
 #include <ranges>
 
 #include "stowplan/hlo/dialect.h"
@@ -69,8 +70,15 @@ std::string_view GuessVersion(const hlo::Module& module, Backend backend) {
   const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
   // TPU compilers write the long form whatever their age; their newest is as good as any.
   if (module.format == hlo::Format::kText && backend != Backend::kTpu) {
+    // Without a get-tuple-element, nothing shows how it is written.
+    const bool shows_elements =
+        std::ranges::any_of(module.instructions.rows(), [](const hlo::Instruction& instruction) {
+          return instruction.opcode == Opcode::kGetTupleElement;
+        });
     for (const hlo::NamedDialect& dialect : std::views::reverse(dialects)) {
-      if (dialect.dialect == module.dialect) return dialect.name;
+      hlo::Dialect other = dialect.dialect;
+      if (!shows_elements) other.compact_tuples = module.dialect.compact_tuples;
+      if (other == module.dialect) return dialect.name;
     }
   }
   return dialects.back().name;

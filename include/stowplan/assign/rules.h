@@ -18,12 +18,6 @@ enum class AssignOrder : uint8_t {
   kEarliestFirst,
 };
 
-// How the heap of the temporaries is packed.
-enum class HeapKind : uint8_t {
-  kBestFit,    // largest first or longest first, whichever is smaller
-  kTimeSweep,  // as time goes by, into the smallest hole
-};
-
 // Who may write over an operand that dies, beyond what all back ends agree on.
 enum class Sharing : uint8_t { kPlain, kGpu, kTpu };
 

@@ -23,9 +23,10 @@ std::optional<ReportStyle> FindReportStyle(std::string_view version);
 Report ReportOf(const hlo::Module& module, const Analysis& analysis, const Assignment& assignment,
                 const ReportStyle& style);
 
-// What another pass of XLA placed in `space`, as a report of it says. Fails when the report places
-// a value that the program does not have.
-Result<Preset> PresetFrom(const hlo::Module& module, const Analysis& analysis, const Report& report,
-                          int64_t space);
+// What another pass of XLA placed in `space`, as a report of it says; nothing when that pass did
+// not run. Fails when the report places a value that the program does not have, or none of those it
+// has.
+Result<std::optional<Preset>> PresetFrom(const hlo::Module& module, const Analysis& analysis,
+                                         const Report& report, int64_t space);
 
 }  // namespace stowplan::report

@@ -22,7 +22,7 @@ std::optional<Scheduler> FindScheduler(std::string_view name);
 inline constexpr Scheduler kSchedulers[] = {Scheduler::kPostOrder, Scheduler::kDepthFirst,
                                             Scheduler::kList};
 
-// Whether all computations that need a schedule have one.
+// Whether the entry computation has a schedule; Flatten finds out about the others.
 bool IsScheduled(const hlo::Module& module);
 
 // The module with a schedule for each computation that is not fused. Needs a module without
