@@ -254,6 +254,38 @@ class Settings(AssignCase):
         answer = self.assign("--target=tpu-v5e", self.write("plain.hlo", TPU.replace("S(1)", "")))
         self.assert_quiet(answer)
 
+    def test_options_that_do_not_go_together(self):
+        path = self.write("m.hlo", MODULE)
+        folder = str(self.folder / "out")
+        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--format=json", "-o", folder, path), "leave one")
+        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--dump-stage=values", "-o", folder, path), "leave one")
+        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--preset=nothing", path), "--preset is for TPUs")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_a_schedule_that_was_made_up_is_told(self):
+        path = self.write("m.hlo", MODULE.replace(", is_scheduled=true", ""))
+        answer = self.run_cli("assign", "--target=cpu", path)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("note: the module has no schedule; planned for the order `", answer.err)
+
+    def test_a_missing_copy_is_told(self):
+        text = """HloModule m, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias), {1}: (0, {}, may-alias) }
+
+ENTRY %e (p: f32[8], q: f32[8]) -> (f32[8], f32[8]) {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} parameter(1)
+  ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%p, %q)
+}
+"""
+        answer = self.run_cli("assign", "--target=cpu", self.write("swap.hlo", text))
+        self.assertIn("warning: p must share a place with q", answer.err)
+
+    def test_a_preset_without_the_block_is_refused(self):
+        report = self.write("r.txt", "BufferAssignment:\nallocation 0: size 4096, parameter 0, shape |f32[1024]| at "
+                            "ShapeIndex {}:\n value: <0 p @0> (size=4096,offset=0): f32[1024]{0:T(1024)}\n")
+        answer = self.run_cli("assign", "--target=tpu-v5e", f"--preset={report}", self.write("t.hlo", TPU))
+        self.assert_bad_use(answer, "the report has no block of memory space 1")
+
     def test_a_preset_outside_of_its_block_is_refused(self):
         path = self.write("t.hlo", TPU)
         preset = self.write("t-buffer-assignment.txt", (
@@ -261,7 +293,7 @@ class Settings(AssignCase):
             " value: <1 x @1> (size=4096,offset=6144): f32[1024]{0:T(1024)S(1)}\n"))
         out = self.folder / "out"
         answer = self.assign("--target=tpu-v5e", f"--preset={preset}", "-o", str(out), path)
-        self.assert_bad_use(answer, "lies outside of allocation", "nothing is written")
+        self.assert_bad_use(answer, "the preset places x outside of its block")
         self.assertFalse(out.exists())
 
 

@@ -270,10 +270,14 @@ TEST(Assign, PresetsAreTakenAsTheyAre) {
   EXPECT_EQ(plan->allocations[x.allocation].color, 1);
   // Whether given places overlap is the other pass's business; that they are inside is ours.
   preset.chunks[1].offset = 8193;
-  const Result<Assignment> bad = Assign(program.module, program.analysis, rules, preset);
-  ASSERT_TRUE(bad.has_value());
-  EXPECT_THAT(Render(FindOverlaps(program.module, program.analysis, *bad)),
-              HasSubstr("value 2 lies outside of allocation"));
+  const auto error = [&] {
+    return Render(Assign(program.module, program.analysis, rules, preset).error());
+  };
+  EXPECT_THAT(error(), HasSubstr("the preset places y outside of its block"));
+  preset.chunks[1] = preset.chunks[0];
+  EXPECT_THAT(error(), HasSubstr("the preset places x twice"));
+  preset.chunks.pop_back();
+  EXPECT_THAT(error(), HasSubstr("the preset does not place y"));
   // And one that names other values.
   preset.chunks = {{at("p"), 0, 4096}};
   EXPECT_THAT(Render(Assign(program.module, program.analysis, rules, preset).error()),
