@@ -12,6 +12,7 @@
 #include "assign/combine.h"
 #include "assign/heap.h"
 #include "base/checked_math.h"
+#include "stowplan/values/donations.h"
 
 namespace stowplan {
 
@@ -27,15 +28,8 @@ Assigner::Assigner(const hlo::Module& module, const Analysis& analysis, const Ru
       preset_(preset),
       share_(module, analysis, rules) {
   is_donated_.assign(analysis.flow.positions.size(), 0);
-  const std::span<const InstrId> parameters = module.parameters_of(module.entry);
-  for (const hlo::InputOutputAlias& alias : module.header.aliases) {
-    if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size())) continue;
-    const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
-    const uint32_t offset = analysis.flow.positions.Find(
-        module.shapes, module.instructions[parameter].shape, alias.parameter_index);
-    if (offset != Positions::kNowhere)
-      is_donated_[analysis.flow.positions.At(parameter, offset).index] = 1;
-  }
+  for (const Donation& donation : FindDonations(module, analysis.flow.positions))
+    is_donated_[donation.input.index] = 1;
 }
 
 Result<Assignment> Assigner::Run() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stowplan/values/donations.h"
+
 namespace stowplan {
 namespace {
 
@@ -56,19 +58,8 @@ class TieFinder {
   }
 
   void AddDonations() {
-    const InstrId root = module_.computations[module_.entry].root;
-    const std::span<const InstrId> parameters = module_.parameters_of(module_.entry);
-    for (const hlo::InputOutputAlias& alias : module_.header.aliases) {
-      if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size()))
-        continue;
-      const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
-      const uint32_t output = flow_.positions.Find(module_.shapes, module_.instructions[root].shape,
-                                                   alias.output_index);
-      const uint32_t input = flow_.positions.Find(
-          module_.shapes, module_.instructions[parameter].shape, alias.parameter_index);
-      if (output == Positions::kNowhere || input == Positions::kNowhere) continue;
-      Add(flow_.positions.At(root, output), flow_.positions.At(parameter, input));
-    }
+    for (const Donation& donation : FindDonations(module_, flow_.positions))
+      Add(donation.output, donation.input);
   }
 
   void AddWhile(InstrId id) {

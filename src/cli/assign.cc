@@ -11,6 +11,7 @@
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/names.h"
 #include "cli/stage_times.h"
 #include "cli/suggest.h"
 #include "report/from_proto.h"
@@ -55,18 +56,6 @@ struct Setting {
   report::ReportStyle style;
   std::string words;  // what was chosen, and how that is known
 };
-
-std::vector<std::string_view> VersionNames() {
-  std::vector<std::string_view> names;
-  for (const hlo::NamedDialect& dialect : hlo::Dialects()) names.push_back(dialect.name);
-  return names;
-}
-
-std::vector<std::string_view> TargetNames() {
-  std::vector<std::string_view> names;
-  for (const Target& target : Targets()) names.push_back(target.name);
-  return names;
-}
 
 // Target and version: as told, or as the module shows them. Nothing, and a message, when that is
 // not enough.
@@ -176,10 +165,14 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
   if (dialect.usage != report::UsageReport::kNone)
     files.push_back({"-memory-usage-report.txt", report::WriteUsage(report, dialect)});
   const std::string stem = (std::filesystem::path(options.folder) / StemOf(options.file)).string();
+  // All are open before the first gets its name: nothing is written when one cannot be.
+  std::vector<std::unique_ptr<Output>> outputs;
   for (const File& file : files) {
-    const std::unique_ptr<Output> output = console.Open(stem + std::string(file.ending));
-    if (output == nullptr) return kBadUse;
-    output->Write(file.text);
+    outputs.push_back(console.Open(stem + std::string(file.ending)));
+    if (outputs.back() == nullptr) return kBadUse;
+    outputs.back()->Write(file.text);
+  }
+  for (const std::unique_ptr<Output>& output : outputs) {
     if (const int code = console.Finish(*output, kFine); code != kFine) return code;
   }
   return kFine;

@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/suggest.h"
 #include "stowplan/read.h"
@@ -180,12 +181,6 @@ int Run(const Arguments& arguments, Console& console) {
                     .is_json = arguments.option("format") == "json",
                     .top = *top},
                    console);
-}
-
-std::vector<std::string_view> TargetNames() {
-  std::vector<std::string_view> names;
-  for (const Target& target : Targets()) names.push_back(target.name);
-  return names;
 }
 
 }  // namespace

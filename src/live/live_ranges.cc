@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "stowplan/values/donations.h"
+
 namespace stowplan {
 namespace {
 
@@ -16,17 +18,9 @@ class RangeFinder {
   RangeFinder(const hlo::Module& module, const Schedule& schedule, const ValueFlow& flow,
               AsyncBirth async_birth)
       : module_(module), schedule_(schedule), flow_(flow), async_birth_(async_birth) {
-    const std::span<const InstrId> parameters = module.parameters_of(module.entry);
     is_donated_.assign(flow.positions.size(), 0);
-    for (const hlo::InputOutputAlias& alias : module.header.aliases) {
-      if (alias.parameter < 0 || alias.parameter >= static_cast<int64_t>(parameters.size()))
-        continue;
-      const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
-      const uint32_t offset = flow.positions.Find(
-          module.shapes, module.instructions[parameter].shape, alias.parameter_index);
-      if (offset != Positions::kNowhere)
-        is_donated_[flow.positions.At(parameter, offset).index] = 1;
-    }
+    for (const Donation& donation : FindDonations(module, flow.positions))
+      is_donated_[donation.input.index] = 1;
   }
 
   [[nodiscard]] LiveRange Find(ValueId id) const {
