@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/assign/rules.h"
 
+#include <algorithm>
+#include <array>
 #include <ranges>
 #include <span>
 
@@ -11,16 +13,27 @@ namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30U;
 
-// What a program may use of the main memory, as far as it has been measured.
-int64_t AvailableMemory(std::string_view target) {
-  if (target == "tpu-v5e") return 15 * kGiB + kGiB * 3 / 4;
-  if (target == "tpu-v2") return 7 * kGiB + kGiB * 48 / 100;
-  if (target == "tpu-v3") return 15 * kGiB + kGiB * 48 / 100;
-  if (target == "tpu-v4") return 15 * kGiB + kGiB / 4;
-  if (target == "tpu-v5p") return 95 * kGiB + kGiB * 73 / 100;
-  if (target == "tpu-v7x") return 94 * kGiB + kGiB * 74 / 100;
-  if (target == "tpu-v6e") return 31 * kGiB + kGiB / 4 - kGiB / 100;
-  return std::numeric_limits<int64_t>::max();
+// What a program may use of the main memory, in hundredths of a GiB, as the compilers' own messages
+// say it.
+struct Memory {
+  std::string_view target;
+  int64_t hundredths;
+};
+constexpr std::array<Memory, 7> kMemories = {{
+    {"tpu-v2", 748},
+    {"tpu-v3", 1548},
+    {"tpu-v4", 1525},
+    {"tpu-v5e", 1575},
+    {"tpu-v5p", 9573},
+    {"tpu-v6e", 3124},
+    {"tpu-v7x", 9474},
+}};
+
+// Beyond this the time sweep is given up: what is available less 2.5 GiB.
+int64_t SweepLimit(std::string_view target) {
+  const auto row = std::ranges::find(kMemories, target, &Memory::target);
+  return row == kMemories.end() ? std::numeric_limits<int64_t>::max()
+                                : (row->hundredths - 250) * kGiB / 100;
 }
 
 // Versions are listed oldest first; aliases stand with the name they are equal to.
@@ -59,9 +72,7 @@ Rules TpuRules(const Target& target, std::string_view version) {
   rules.order = AssignOrder::kEarliestFirst;
   rules.thread_locals_by_number = true;
   rules.swept_spaces = (uint64_t{1} << 0U) | (uint64_t{1} << 6U);
-  if (const int64_t available = AvailableMemory(target.name);
-      available != std::numeric_limits<int64_t>::max())
-    rules.sweep_limit = available - (2 * kGiB + kGiB / 2);
+  rules.sweep_limit = SweepLimit(target.name);
   return rules;
 }
 
