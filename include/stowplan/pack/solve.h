@@ -22,7 +22,7 @@ std::string_view Name(Status status);
 struct SolveOptions {
   std::optional<int64_t> capacity;  // stop at the first plan that fits
   uint64_t seed = 1;
-  int64_t effort = 1 << 16;  // nodes of the exact search, all together
+  int64_t effort = 1 << 18;  // nodes of the exact search, all together
   // Asked from time to time; true ends the search with what there is. Without one, the answer
   // depends on nothing but the problem and the other options.
   std::function<bool()> should_stop;
