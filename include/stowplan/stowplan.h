@@ -18,7 +18,7 @@
 //
 //     WithSchedule                    a module with an order of execution, if it has none
 //     FindOrders, FindCallGraph, Flatten, FindValues, FindBuffers, FindLiveRanges
-//                                     what is computed where, who shares a place, who is alive when;
+//                                     what is computed where, who shares a place, who lives when;
 //                                     Analyze is all of it
 //     Assign                          allocations and offsets, by the Rules of a back end of XLA
 //     FindOverlaps                    values of a plan that lie over each other while alive
