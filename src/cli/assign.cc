@@ -202,6 +202,25 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
                   count, rules.preset_space));
 }
 
+// The module with the schedule that is asked for, else with the one of least peak.
+Result<hlo::Module> Schedule(const hlo::Module& module, const Rules& rules,
+                             const AssignOptions& options, Console& console) {
+  STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
+                                                     FindScheduler(options.scheduler)));
+  if (options.scheduler.empty()) {
+    console.Note(
+        fmt::format("note: the module has no schedule; planned for the order `{}` "
+                    "(--schedule chooses)\n",
+                    Name(choice.scheduler)));
+  }
+  for (const ScheduleChoice::Peak& peak : choice.peaks) {
+    if (!options.has_stats) break;
+    console.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
+                             HumanBytes(peak.bytes), peak.bytes));
+  }
+  return std::move(choice.module);
+}
+
 int Assign(const AssignOptions& options, Console& console) {
   StageTimes times;
   Result<hlo::Module> module = ReadModule(options.file);
@@ -221,24 +240,11 @@ int Assign(const AssignOptions& options, Console& console) {
   if (options.has_stats || options.target.empty() || options.version.empty())
     console.Note(fmt::format("note: {}\n", setting->words));
   if (!options.scheduler.empty() || !IsScheduled(*module)) {
-    Result<ScheduleChoice> choice = ChooseSchedule(
-        *module, setting->rules.target, setting->rules.analysis, FindScheduler(options.scheduler));
-    if (!choice) {
-      console.Show(choice.error());
+    module = Schedule(*module, setting->rules, options, console);
+    if (!module) {
+      console.Show(module.error());
       return kBadUse;
     }
-    if (options.scheduler.empty()) {
-      console.Note(
-          fmt::format("note: the module has no schedule; planned for the order `{}` "
-                      "(--schedule chooses)\n",
-                      Name(choice->scheduler)));
-    }
-    for (const ScheduleChoice::Peak& peak : choice->peaks) {
-      if (!options.has_stats) break;
-      console.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
-                               HumanBytes(peak.bytes), peak.bytes));
-    }
-    module = std::move(choice->module);
     times.Done("scheduling");
   }
   if (!options.preset.empty() && setting->rules.preset_space < 0) {
