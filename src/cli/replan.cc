@@ -41,7 +41,7 @@ std::optional<Rules> RulesFor(const report::Report& report, const ReplanOptions&
   const std::optional<Target> target =
       options.target.empty() ? report::FindReportTarget(report) : FindTarget(options.target);
   if (!target) {
-    console.ShowError("the sizes of the report fit no machine", "say --target=...");
+    console.ShowError("the sizes of the report fit no machine", "name the machine with --target");
     return std::nullopt;
   }
   const std::string version = options.version.empty() ? VersionOf(report) : options.version;
@@ -91,7 +91,8 @@ int Replan(const ReplanOptions& options, Console& console) {
   console.Show(replan->differences);
   report::ReportDialect combined = replan->report.dialect;
   combined.separate_files = false;
-  return console.Print(report::WriteAssignment(replan->report, combined), kFine);
+  return console.Print(report::WriteAssignment(replan->report, combined),
+                       replan->differences.empty() ? kFine : kFinding);
 }
 
 int Run(const Arguments& arguments, Console& console) {
@@ -119,7 +120,7 @@ CommandSpec ReplanCommand() {
           "spaces and who shares a place with whom are taken from the report; sizes, live\n"
           "ranges, offsets in the heaps, the numbers of allocations, totals and the peak\n"
           "are derived. Prints the report; what comes out otherwise than it says is told\n"
-          "on standard error.\n",
+          "on standard error, and the exit code is then 1.\n",
       .examples =
           "  stowplan replan report.txt\n"
           "  stowplan replan --stats m-buffer-assignment.txt   what was derived or taken\n",
