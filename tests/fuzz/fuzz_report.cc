@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes to the report reader. What it accepts is written back; whatever line then differs is
 // named as a finding, so no line is lost in silence; and the written file is accepted and comes
-// back as it is. Its figures can be computed.
+// back as it is. Its figures can be computed. Planned again, it is refused or sound.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,8 +10,39 @@
 #include "report/json.h"
 #include "stowplan/report/check.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/replan.h"
 #include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
+
+namespace {
+
+// Larger reports take time, and show nothing that smaller ones do not.
+constexpr size_t kMostToReplan = size_t{1} << 16;
+
+// An error, or a report that can be written; the same one when nothing is said to differ.
+void CheckReplan(const std::shared_ptr<const stowplan::Source>& source,
+                 const stowplan::Target& target) {
+  namespace report = stowplan::report;
+  auto read = report::ReadReport({&source, 1});
+  if (!read) return;
+  report::ReportDialect dialect = read->dialect;
+  dialect.separate_files = false;
+  const std::string before = report::WriteAssignment(*read, dialect);
+  const auto replan = report::ReplanReport(std::move(*read), RulesOf(target));
+  if (!replan) {
+    stowplan::fuzz::CheckErrors(replan.error());
+    return;
+  }
+  const std::string after = report::WriteAssignment(replan->report, dialect);
+  if (replan->differences.empty() && after != before)
+    stowplan::fuzz::Fail("planned again, it differs without a word", before, after);
+  const std::shared_ptr<const stowplan::Source> again =
+      stowplan::Source::FromBytes("replanned", after);
+  if (const auto reread = report::ReadReport({&again, 1}); !reread)
+    stowplan::fuzz::Fail("the replanned file is not accepted", after, Render(reread.error()));
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using stowplan::Source;
@@ -41,6 +72,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     }
   }
   (void)report::WriteJson(*read);
+  if (size <= kMostToReplan && read->has_assignment && read->live_ranges) {
+    const auto found = report::FindReportTarget(*read);
+    // One whose heaps sweep time, and one that has none.
+    for (const std::string_view name : {"tpu-v5e", "cpu"})
+      CheckReplan(source, *stowplan::FindTarget(name));
+    if (found) CheckReplan(source, *found);
+  }
   const std::shared_ptr<const Source> again = Source::FromBytes("written", written);
   const auto reread = report::ReadReport({&again, 1});
   if (!reread)
