@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of the corpus, planned again from nothing but themselves.
+//
+// A replan without differences is XLA's text, byte for byte. Where it differs, the report does not
+// tell what the order of equally large buffers comes from; levels may only rise. None is refused
+// but those that have no live ranges, or sizes of no known machine.
+#include "stowplan/report/replan.h"
+
+#include <iostream>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "corpus/compilers.h"
+#include "corpus/report_files.h"
+#include "stowplan/report/write.h"
+
+namespace stowplan::report {
+namespace {
+
+struct Count {
+  int equal = 0;
+  int all = 0;
+  int refused = 0;  // no machine fits, or it is an error
+  friend bool operator==(const Count&, const Count&) = default;
+};
+
+std::string WriteWhole(const Report& report) {
+  ReportDialect dialect = report.dialect;
+  dialect.separate_files = false;
+  return WriteAssignment(report, dialect);
+}
+
+// "cpu"; of archives with folders for compilers "dialects/cpu_tf22".
+std::string GroupOf(const std::string& file) {
+  const std::string archive = ArchiveOf(file);
+  if (archive != "dialects" && archive != kOracle) return archive;
+  const std::filesystem::path path = std::filesystem::relative(file, STOWPLAN_CORPUS_DIR);
+  return archive + "/" + std::next(path.begin())->string();
+}
+
+void Replan(const std::string& file, Count& count) {
+  ++count.all;
+  Result<Report> report = ReadAllOf(file);
+  ASSERT_TRUE(report.has_value()) << Render(report.error());
+  const std::optional<Target> target = FindReportTarget(*report);
+  if (!target) {
+    ++count.refused;
+    return;
+  }
+  const std::string theirs = WriteWhole(*report);
+  const bool has_ranges = report->live_ranges.has_value();
+  const std::string version =
+      ArchiveOf(file) == kOracle ? std::string() : std::string(CompilerOf(file));
+  const Result<stowplan::report::Replan> replan =
+      ReplanReport(*std::move(report), RulesOf(*target, version));
+  if (!replan) {
+    EXPECT_FALSE(has_ranges) << Render(replan.error());
+    ++count.refused;
+    return;
+  }
+  const bool is_equal = WriteWhole(replan->report) == theirs;
+  EXPECT_EQ(is_equal, replan->differences.empty()) << file;
+  count.equal += is_equal ? 1 : 0;
+}
+
+TEST(CorpusReplan, ReportsComeBack) {
+  std::map<std::string, Count> counts;
+  for (const std::string& file : FilesBelow(STOWPLAN_CORPUS_DIR, kAssignmentEnding))
+    Replan(file, counts[GroupOf(file)]);
+  // equal, all, refused
+  const std::map<std::string, Count> levels = {
+      {"cpu", {24, 54, 0}},
+      {"cpu11", {24, 54, 0}},
+      {"dialects/cpu_0100", {4, 7, 0}},
+      {"dialects/cpu_0413", {4, 7, 0}},
+      {"dialects/cpu_0425", {5, 7, 0}},
+      {"dialects/cpu_0430", {5, 7, 0}},
+      {"dialects/cpu_0435", {6, 7, 0}},
+      {"dialects/cpu_050", {4, 7, 0}},
+      {"dialects/cpu_060", {5, 7, 0}},
+      {"dialects/cpu_072", {5, 7, 0}},
+      {"dialects/cpu_082", {1, 7, 0}},
+      {"dialects/cpu_090", {4, 7, 0}},
+      {"dialects/cpu_more", {4, 4, 0}},
+      {"dialects/cpu_new", {3, 7, 0}},
+      {"dialects/cpu_tf211", {5, 7, 0}},
+      {"dialects/cpu_tf22", {0, 7, 7}},
+      {"dialects/cpu_tf24", {0, 7, 7}},
+      {"dialects/cpu_tf26", {3, 7, 0}},
+      {"dialects/cpu_tf28", {3, 7, 0}},
+      {"dialects/dyn_cpu", {1, 1, 0}},
+      {"dialects/dyn_tpu", {1, 1, 0}},
+      {"dialects/tpu_0435_v5e", {7, 7, 0}},
+      {"dialects/tpu_050_v5e", {2, 2, 0}},
+      {"dialects/tpu_060_v5e", {6, 7, 0}},
+      {"dialects/tpu_072_v5e", {5, 7, 0}},
+      {"dialects/tpu_082_v5e", {7, 7, 0}},
+      {"dialects/tpu_more_v5e", {7, 7, 0}},
+      {"dialects/tpu_new_v4", {6, 7, 0}},
+      {"dialects/tpu_new_v5e", {7, 7, 0}},
+      {"dialects/tpu_new_v6e", {7, 7, 0}},
+      {"dialects/tpu_new_v7x", {7, 7, 0}},
+      {"dialects/tpu_sm_v22x2", {2, 2, 0}},
+      {"dialects/tpu_sm_v32x2", {2, 2, 0}},
+      {"dialects/tpu_sm_v5p2x2x1", {2, 2, 0}},
+      {"dialects/tpu_sm_v5p4x4x4", {2, 2, 0}},
+      {"gpu", {24, 50, 0}},
+      {"oracle/cpu-jaxlib-0.10.2", {63, 120, 0}},
+      {"oracle/cpu-jaxlib-0.10.2-unfused", {19, 30, 0}},
+      {"oracle/cpu-jaxlib-0.11.2", {13, 50, 0}},
+      {"oracle/gpu-jaxlib-0.11.2", {62, 110, 0}},
+      {"oracle/tpu-v2-libtpu-0.0.51", {17, 20, 0}},
+      {"oracle/tpu-v3-libtpu-0.0.51", {34, 40, 0}},
+      {"oracle/tpu-v4-libtpu-0.0.51", {18, 28, 0}},
+      {"oracle/tpu-v5e-libtpu-0.0.51", {35, 48, 0}},
+      {"oracle/tpu-v5p-libtpu-0.0.51", {12, 20, 7}},
+      {"oracle/tpu-v6e-libtpu-0.0.51", {18, 20, 1}},
+      {"oracle/tpu-v7x-libtpu-0.0.51", {14, 20, 2}},
+      {"scale", {1, 3, 0}},
+      {"tpu", {54, 54, 0}},
+  };
+  for (const auto& [group, count] : counts) {
+    std::cout << group << ": equal " << count.equal << " of " << count.all << "\n";
+    const auto level = levels.find(group);
+    if (level == levels.end()) {
+      ADD_FAILURE() << group << " has no recorded level";
+      continue;
+    }
+    EXPECT_EQ(count.all, level->second.all) << group;
+    EXPECT_EQ(count.refused, level->second.refused) << group;
+    EXPECT_GE(count.equal, level->second.equal) << group << " fell below its level";
+    EXPECT_LE(count.equal, level->second.equal) << group << " rose: record it";
+  }
+  EXPECT_EQ(counts.size(), levels.size());
+}
+
+}  // namespace
+}  // namespace stowplan::report
