@@ -293,14 +293,23 @@ class Replanner {
   };
 
   void AddMade(Phase phase, Made made, bool is_live_out) {
-    int64_t start = std::numeric_limits<int64_t>::max();
-    int64_t number = std::numeric_limits<int64_t>::max();
+    constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+    const auto end = static_cast<int64_t>(report().live_ranges->sequence.size());
+    int64_t start = kNever;
+    int64_t number = kNever;
+    int64_t result_number = kNever;
     for (const auto& [id, offset] : made.values) {
       const Value& value = report().values[id];
       if (value.has_range) start = std::min(start, value.start);
       // The value that the allocation was made for is as large as it.
-      if (value.size == made.allocation.size) number = std::min(number, value.number);
+      if (sizes_[id.index] != made.allocation.size) continue;
+      number = std::min(number, value.number);
+      if (value.has_range && value.end == end)
+        result_number = std::min(result_number, value.number);
     }
+    // Results are given their allocations before temporaries move in.
+    if (is_live_out && !made.allocation.parameter && result_number != kNever)
+      number = result_number;
     const bool sweeps = rules_.order == AssignOrder::kEarliestFirst;
     made.key.phase = phase;
     if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
