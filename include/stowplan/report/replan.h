@@ -6,6 +6,7 @@
 // order of allocations, offsets in the heaps, numbers, totals and the peak follow from that.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,14 @@ struct Replan {
   Diagnostics differences;
 };
 
-// The machine for which a report's sizes come out right; nothing when there is none.
+// The machine for which a report's sizes come out right: no value takes more than the report gives
+// it, and in each place one takes all of it. Nothing when there is none.
 std::optional<Target> FindReportTarget(const Report& report);
 
-// Needs a report with an assignment, a value list and live ranges.
+// Needs a report with an assignment, a value list and live ranges. Fails, too, when the report
+// contradicts itself: times outside of the sequence, sizes that do not fit in 64 bits together,
+// values that lie over each other while both are alive. Without differences, the result is written
+// as the report was, byte for byte.
 Result<Replan> ReplanReport(Report report, const Rules& rules);
 
 }  // namespace stowplan::report
