@@ -50,6 +50,69 @@ bool HasComputation(std::string_view opcode) {
          opcode != "all-reduce-start" && opcode != "collective-permute-start";
 }
 
+// Which values are made by instructions of one computation, as far as a report tells.
+//
+// An instruction's text names its operands, which are in the same computation. The numbers of a
+// computation's values are a run, but for phis, and callees come before callers: what lies between
+// two values of a computation belongs to it, too.
+class Computations {
+ public:
+  explicit Computations(const Report& report) {
+    for (const Value& value : report.values.rows()) {
+      const uint32_t own = NodeOf(value.instruction);
+      for (const std::string_view name : OperandsOf(value.instruction_text))
+        parents_[Find(NodeOf(name))] = Find(own);
+    }
+    std::vector<std::pair<int64_t, uint32_t>> order;  // numbers and names
+    for (const Value& value : report.values.rows()) {
+      if (!value.is_phi && value.number >= 0)
+        order.emplace_back(value.number, NodeOf(value.instruction));
+    }
+    std::ranges::sort(order);
+    std::vector<size_t> last(parents_.size(), 0);
+    for (size_t i = 0; i < order.size(); ++i) last[Find(order[i].second)] = i;
+    runs_.assign(parents_.size(), 0);
+    size_t end = 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+      if (i > end) ++count_;
+      end = std::max(end, last[Find(order[i].second)]);
+      runs_[Find(order[i].second)] = count_;
+    }
+  }
+
+  // 0 for the one numbered last, which is the entry.
+  [[nodiscard]] int64_t FromLast(std::string_view instruction) {
+    return count_ - runs_[Find(NodeOf(instruction))];
+  }
+
+ private:
+  // The names in the brackets behind the opcode.
+  static std::vector<std::string_view> OperandsOf(std::string_view text) {
+    std::vector<std::string_view> names;
+    const std::string_view opcode = OpcodeOf(text);
+    if (opcode.empty()) return names;
+    text.remove_prefix(static_cast<size_t>(opcode.end() - text.begin()) + 1);
+    text = text.substr(0, text.find(')'));
+    for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
+      names.push_back(text.substr(at + 1, text.find_first_of(", ", at) - at - 1));
+    return names;
+  }
+  uint32_t NodeOf(std::string_view name) {
+    const auto [row, is_new] = nodes_.emplace(name, static_cast<uint32_t>(parents_.size()));
+    if (is_new) parents_.push_back(row->second);
+    return row->second;
+  }
+  uint32_t Find(uint32_t node) {
+    while (parents_[node] != node) node = parents_[node] = parents_[parents_[node]];
+    return node;
+  }
+
+  std::unordered_map<std::string_view, uint32_t> nodes_;  // by name
+  std::vector<uint32_t> parents_;                         // by node
+  std::vector<int64_t> runs_;                             // by node that is its own parent
+  int64_t count_ = 0;
+};
+
 // The first line of `a` that is not that of `b`.
 std::string_view FirstDifference(std::string_view a, std::string_view b) {
   const auto at = static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
@@ -213,7 +276,8 @@ class Replanner {
   }
 
   std::optional<Diagnostics> DeriveRanges() {
-    if (!IsStraight()) {
+    is_straight_ = IsStraight();
+    if (!is_straight_) {
       result_.taken.emplace_back(
           "live ranges: the report does not tell which instructions are in which computation");
       return std::nullopt;
@@ -275,13 +339,19 @@ class Replanner {
   [[nodiscard]] bool IsTuple(const Value& value) const { return value.shape.starts_with('('); }
 
   enum class Phase : uint8_t { kPreset, kGlobal, kHeap, kThreadLocal };
+  // Among equals: the entry first, then other computations in the reverse order of their numbers.
+  struct Rank {
+    int64_t computation = 0;
+    int64_t number = 0;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
   // Where an allocation stands in the order of making.
   struct OrderKey {
     Phase phase = Phase::kPreset;
     int64_t time_or_color = 0;  // of heaps the color
     int64_t minus_size = 0;     // the largest first
     bool is_not_live_out = false;
-    int64_t number = 0;
+    Rank rank;
     friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
   };
   // Allocations as they were before temporaries were combined, in the order of their making.
@@ -292,28 +362,37 @@ class Replanner {
     OrderKey key;
   };
 
+  Rank RankOf(Phase phase, const Value& value) {
+    const bool is_told = report().dialect.from_instruction != FromInstruction::kAbsent;
+    if (phase != Phase::kGlobal || rules_.order == AssignOrder::kEarliestFirst || is_straight_ ||
+        !is_told)
+      return {0, value.number};
+    if (!computations_) computations_.emplace(report());
+    return {computations_->FromLast(value.instruction), value.number};
+  }
+
   void AddMade(Phase phase, Made made, bool is_live_out) {
     constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
     const auto end = static_cast<int64_t>(report().live_ranges->sequence.size());
     int64_t start = kNever;
-    int64_t number = kNever;
-    int64_t result_number = kNever;
+    Rank rank = {kNever, kNever};
+    Rank result_rank = rank;
     for (const auto& [id, offset] : made.values) {
       const Value& value = report().values[id];
       if (value.has_range) start = std::min(start, value.start);
       // The value that the allocation was made for is as large as it.
       if (sizes_[id.index] != made.allocation.size) continue;
-      number = std::min(number, value.number);
-      if (value.has_range && value.end == end)
-        result_number = std::min(result_number, value.number);
+      const Rank own = RankOf(phase, value);
+      rank = std::min(rank, own);
+      if (value.has_range && value.end == end) result_rank = std::min(result_rank, own);
     }
     // Results are given their allocations before temporaries move in.
-    if (is_live_out && !made.allocation.parameter && result_number != kNever)
-      number = result_number;
+    if (is_live_out && !made.allocation.parameter && result_rank.number != kNever)
+      rank = result_rank;
     const bool sweeps = rules_.order == AssignOrder::kEarliestFirst;
     made.key.phase = phase;
     if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
-      made.key.number = number;
+      made.key.rank = rank;
     } else if (phase == Phase::kHeap) {
       made.key.time_or_color = made.allocation.color;
     } else {
@@ -321,7 +400,7 @@ class Replanner {
                   .time_or_color = sweeps ? start : 0,
                   .minus_size = -made.allocation.size,
                   .is_not_live_out = !is_live_out,
-                  .number = number};
+                  .rank = rank};
     }
     made_.push_back(std::move(made));
   }
@@ -655,6 +734,8 @@ class Replanner {
   ShapeTexts shapes_;
   std::vector<int64_t> sizes_;  // by value
   std::vector<Made> made_;
+  bool is_straight_ = true;
+  std::optional<Computations> computations_;
 };
 
 }  // namespace
