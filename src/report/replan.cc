@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,10 +60,11 @@ class Computations {
  public:
   explicit Computations(const Report& report) {
     for (const Value& value : report.values.rows()) {
-      const uint32_t own = NodeOf(value.instruction);
+      NodeOf(value.instruction);
       for (const std::string_view name : OperandsOf(value.instruction_text))
-        parents_[Find(NodeOf(name))] = Find(own);
+        Unite(name, value.instruction);
     }
+    LinkTuples(report);
     std::vector<std::pair<int64_t, uint32_t>> order;  // numbers and names
     for (const Value& value : report.values.rows()) {
       if (!value.is_phi && value.number >= 0)
@@ -86,6 +88,44 @@ class Computations {
   }
 
  private:
+  // Instructions that only take a value out of a tuple have no text in the report. The tuple is
+  // where the value was seen before.
+  void LinkTuples(const Report& report) {
+    std::unordered_map<std::string_view, size_t> times;
+    const std::vector<std::string_view>& sequence = report.live_ranges->sequence;
+    for (size_t t = 0; t < sequence.size(); ++t) times.emplace(sequence[t], t);
+    std::unordered_set<std::string_view> makers;
+    for (const Value& value : report.values.rows()) makers.insert(value.instruction);
+    struct Sight {
+      size_t time = 0;
+      std::string_view instruction;
+      bool is_in_tuple = false;
+    };
+    std::vector<Sight> sights;
+    for (const Value& value : report.values.rows()) {
+      sights.clear();
+      for (const Position& position : report.positions_of(value)) {
+        if (const auto row = times.find(position.instruction); row != times.end()) {
+          sights.push_back({row->second, position.instruction, position.index.numbers.count != 0});
+        }
+      }
+      std::ranges::stable_sort(sights, {}, &Sight::time);
+      for (size_t i = 1; i < sights.size(); ++i) {
+        const Sight& before = sights[i - 1];
+        const Sight& now = sights[i];
+        if (before.is_in_tuple && !now.is_in_tuple && before.time < now.time &&
+            !makers.contains(now.instruction))
+          Unite(before.instruction, now.instruction);
+      }
+    }
+  }
+
+  void Unite(std::string_view a, std::string_view b) {
+    const uint32_t first = NodeOf(a);
+    const uint32_t second = NodeOf(b);
+    parents_[Find(first)] = Find(second);
+  }
+
   // The names in the brackets behind the opcode.
   static std::vector<std::string_view> OperandsOf(std::string_view text) {
     std::vector<std::string_view> names;
