@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/names.h"
 #include "cli/report_input.h"
 #include "cli/suggest.h"
 #include "stowplan/hlo/dialect.h"
@@ -101,12 +102,6 @@ int Run(const Arguments& arguments, Console& console) {
                  .version = arguments.option("xla-version"),
                  .has_stats = arguments.flag("stats")},
                 console);
-}
-
-std::vector<std::string_view> TargetNames() {
-  std::vector<std::string_view> names;
-  for (const Target& target : Targets()) names.push_back(target.name);
-  return names;
 }
 
 }  // namespace

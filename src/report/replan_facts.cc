@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from a report without planning: sizes and live ranges.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "assign/combine.h"
+#include "base/checked_math.h"
+#include "report/replanner.h"
+#include "stowplan/target/size.h"
+
+namespace stowplan::report {
+namespace {
+
+// Whether an instruction has a computation of its own whose instructions are on the time line.
+bool HasComputation(std::string_view opcode) {
+  if (opcode == "while" || opcode == "conditional" || opcode == "call") return true;
+  // `fusion-start` is an async-start, written short; these are instructions by themselves.
+  return opcode.ends_with("-start") && opcode != "copy-start" && opcode != "all-gather-start" &&
+         opcode != "all-reduce-start" && opcode != "collective-permute-start";
+}
+
+}  // namespace
+
+std::optional<Diagnostics> Replanner::DeriveSizes() {
+  sizes_.assign(report().values.size(), 0);
+  std::map<std::tuple<OldId, int64_t, int64_t>, int64_t> largest;  // by place
+  bool is_complete = true;
+  for (size_t v = 0; v < report().values.size(); ++v) {
+    const Value& value = report().values[ValueId(v)];
+    if (value.allocation.is_none()) continue;
+    const std::optional<hlo::ShapeId> shape = shapes_.Parse(value.shape);
+    const ByteCount size = shape ? ByteSize(shapes_.table(), *shape, rules_.target)
+                                 : ByteCount(std::unexpected(SizeError::kMalformed));
+    is_complete &= size.has_value();
+    int64_t& most = largest[{value.allocation, value.offset, value.size}];
+    most = std::max(most, size.value_or(value.size));
+  }
+  for (size_t v = 0; v < report().values.size(); ++v) {
+    Value& value = report().values[ValueId(v)];
+    if (value.allocation.is_none()) continue;
+    const int64_t size = largest[{value.allocation, value.offset, value.size}];
+    if (size != value.size) {
+      Differs(fmt::format("{} takes {} bytes by its shape, {} by the report", NameOf(value), size,
+                          value.size));
+    }
+    sizes_[v] = size;
+  }
+  (is_complete ? result_.derived : result_.taken)
+      .emplace_back(is_complete ? "sizes, from the shapes" : "sizes of shapes that are not known");
+  return CheckSum();
+}
+
+bool Replanner::IsStraight() const {
+  for (const Value& value : report().values.rows()) {
+    if (!value.has_range) continue;
+    const std::string_view opcode = OpcodeOf(value.instruction_text);
+    if (opcode.empty() || HasComputation(opcode)) return false;
+    if (opcode == "parameter" &&
+        (value.allocation.is_none() || !report().allocations[value.allocation].parameter))
+      return false;
+  }
+  return true;
+}
+
+std::optional<Diagnostics> Replanner::DeriveRanges() {
+  is_straight_ = IsStraight();
+  if (!is_straight_) {
+    result_.taken.emplace_back(
+        "live ranges: the report does not tell which instructions are in which computation");
+    return std::nullopt;
+  }
+  const LiveRanges& live = *report().live_ranges;
+  std::unordered_map<std::string_view, int64_t> times;
+  for (size_t t = 0; t < live.sequence.size(); ++t)
+    times.emplace(live.sequence[t], static_cast<int64_t>(t));
+  const auto end = static_cast<int64_t>(live.sequence.size());
+  const std::string_view root = FindRoot(times);
+  const auto time = [&](std::string_view name, bool is_position) {
+    if (is_position && name == root) return end;
+    const auto row = times.find(name);
+    return row == times.end() ? int64_t{-1} : row->second;
+  };
+  for (size_t v = 0; v < report().values.size(); ++v) {
+    Value& value = report().values[ValueId(v)];
+    if (!value.has_range) continue;
+    const bool is_parameter = OpcodeOf(value.instruction_text) == "parameter";
+    const int64_t start = is_parameter ? 0 : time(value.instruction, false);
+    if (start < 0)
+      return Refuse(fmt::format("{} is made by no instruction of the sequence", NameOf(value)));
+    int64_t last = start;
+    for (const Position& position : report().positions_of(value))
+      last = std::max(last, time(position.instruction, true));
+    for (const Use& use : report().uses_of(value))
+      last = std::max(last, time(use.instruction, false));
+    if (is_parameter && !report().allocations[value.allocation].is_maybe_live_out) last = end;
+    if (start == value.start && last == value.end) continue;
+    Differs(fmt::format("{} is alive {}-{} by its uses, {}-{} by the report", NameOf(value), start,
+                        last, value.start, value.end));
+    value.start = start;
+    value.end = last;
+  }
+  result_.derived.emplace_back("live ranges, from the sequence, positions and uses");
+  return std::nullopt;
+}
+
+std::string_view Replanner::FindRoot(
+    const std::unordered_map<std::string_view, int64_t>& times) const {
+  std::string_view root;
+  int64_t latest = -1;
+  for (const Value& value : report().values.rows()) {
+    if (value.allocation.is_none() || !report().allocations[value.allocation].output_shape ||
+        !value.has_range || value.end != static_cast<int64_t>(times.size()))
+      continue;
+    for (const Position& position : report().positions_of(value)) {
+      const auto row = times.find(position.instruction);
+      if (row == times.end() || row->second <= latest || position.index.numbers.count != 0)
+        continue;
+      latest = row->second;
+      root = position.instruction;
+    }
+  }
+  return root;
+}
+
+}  // namespace stowplan::report

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocations again: in the order of their making, heaps packed, numbered.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "assign/combine.h"
+#include "base/checked_math.h"
+#include "report/replanner.h"
+#include "stowplan/target/size.h"
+
+namespace stowplan::report {
+
+Replanner::Rank Replanner::RankOf(Phase phase, const Value& value) {
+  const bool is_told = report().dialect.from_instruction != FromInstruction::kAbsent;
+  if (phase != Phase::kGlobal || rules_.order == AssignOrder::kEarliestFirst || is_straight_ ||
+      !is_told)
+    return {0, value.number};
+  if (!computations_) computations_.emplace(report());
+  return {computations_->FromLast(value.instruction), value.number};
+}
+
+void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  const auto end = static_cast<int64_t>(report().live_ranges->sequence.size());
+  int64_t start = kNever;
+  Rank rank = {kNever, kNever};
+  Rank result_rank = rank;
+  for (const auto& [id, offset] : made.values) {
+    const Value& value = report().values[id];
+    if (value.has_range) start = std::min(start, value.start);
+    // The value that the allocation was made for is as large as it.
+    if (sizes_[id.index] != made.allocation.size) continue;
+    const Rank own = RankOf(phase, value);
+    rank = std::min(rank, own);
+    if (value.has_range && value.end == end) result_rank = std::min(result_rank, own);
+  }
+  // Results are given their allocations before temporaries move in.
+  if (is_live_out && !made.allocation.parameter && result_rank.number != kNever) rank = result_rank;
+  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst;
+  made.key.phase = phase;
+  if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
+    made.key.rank = rank;
+  } else if (phase == Phase::kHeap) {
+    made.key.time_or_color = made.allocation.color;
+  } else {
+    made.key = {.phase = phase,
+                .time_or_color = sweeps ? start : 0,
+                .minus_size = -made.allocation.size,
+                .is_not_live_out = !is_live_out,
+                .rank = rank};
+  }
+  made_.push_back(std::move(made));
+}
+
+std::optional<Diagnostics> Replanner::RebuildAllocations() {
+  std::map<int64_t, std::vector<ValueId>> heaps;  // by color
+  for (size_t a = 0; a < report().allocations.size(); ++a) {
+    const OldId id(a);
+    const Allocation& old = report().allocations[id];
+    const stowplan::Allocation made = {.size = old.size,
+                                       .color = old.color,
+                                       .is_constant = old.is_constant,
+                                       .is_thread_local = old.is_thread_local,
+                                       .is_maybe_live_out = old.is_maybe_live_out,
+                                       .parameter = old.parameter};
+    if (old.is_temp() && !IsPreset(old)) {
+      SplitTemporaries(id, heaps);
+      continue;
+    }
+    Made row = {.allocation = made, .old = id};
+    int64_t largest = 0;
+    for (const ValueId value : old.values) {
+      // Only in what is packed do values lie anywhere but at the beginning.
+      row.values.emplace_back(value, old.is_temp() ? report().values[value].offset : 0);
+      largest = std::max(largest, sizes_[value.index]);
+    }
+    if (old.is_temp()) {
+      AddMade(Phase::kPreset, std::move(row), false);
+      continue;
+    }
+    row.allocation.size = largest;
+    // Constants of computations inside of instructions are not on the time line.
+    const bool is_inside =
+        old.is_constant && !old.values.empty() && !report().values[old.values[0]].has_range;
+    AddMade(old.is_thread_local || is_inside ? Phase::kThreadLocal : Phase::kGlobal, std::move(row),
+            old.is_maybe_live_out);
+  }
+  if (rules_.preset_space >= 0)
+    result_.taken.emplace_back(fmt::format("places in memory space {}", rules_.preset_space));
+  result_.taken.emplace_back("who shares a place with whom");
+  for (const auto& [color, values] : heaps) Pack(color, values);
+  std::ranges::stable_sort(made_, {}, &Made::key);
+  result_.derived.emplace_back("the order of allocations, and so their numbers");
+  return std::nullopt;
+}
+
+void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps) {
+  const Allocation& old = report().allocations[id];
+  std::map<int64_t, Made> tables;  // by offset
+  for (const ValueId v : old.values) {
+    const Value& value = report().values[v];
+    if (!IsTuple(value)) {
+      heaps[old.color].push_back(v);
+      continue;
+    }
+    Made& table = tables[value.offset];
+    table.allocation.size = std::max(table.allocation.size, sizes_[v.index]);
+    table.allocation.color = old.color;
+    table.allocation.is_tuple = true;
+    table.values.emplace_back(v, 0);
+  }
+  for (auto& [offset, table] : tables) AddMade(Phase::kGlobal, std::move(table), false);
+}
+
+HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
+  HeapInput input;
+  std::vector<ValueId> order = values;
+  std::ranges::sort(order, {}, [&](ValueId id) {
+    const Value& value = report().values[id];
+    return std::tuple(value.start, value.end, value.number);
+  });
+  // Numbers of a report may be any; only their order counts.
+  std::vector<ValueId> by_number = values;
+  std::ranges::sort(by_number, {}, [&](ValueId id) { return report().values[id].number; });
+  std::unordered_map<uint32_t, size_t> ranks;
+  for (const ValueId id : by_number) ranks.emplace(id.index, ranks.size());
+  std::map<std::pair<OldId, int64_t>, uint32_t> open;  // by place: the group that is there
+  std::map<std::pair<uint32_t, int64_t>, std::vector<ValueId>> ends;  // by group and time
+  struct State {
+    uint32_t group;
+    uint32_t interval;
+    bool is_freed;
+  };
+  std::map<ValueId, State> states;
+  std::vector<ValueId> by_end = order;
+  std::ranges::stable_sort(by_end, {}, [&](ValueId id) { return report().values[id].end; });
+  size_t ending = 0;
+  const auto free = [&](ValueId id) {
+    const auto row = states.find(id);
+    if (row == states.end() || std::exchange(row->second.is_freed, true)) return;
+    input.groups[row->second.group].intervals[row->second.interval].end = input.end++;
+  };
+  std::vector<int64_t> group_ends;
+  for (const ValueId id : order) {
+    const Value& value = report().values[id];
+    for (; ending < by_end.size() && report().values[by_end[ending]].end < value.start; ++ending)
+      free(by_end[ending]);
+    if (sizes_[id.index] == 0) {
+      input.empty.push_back(stowplan::ValueId(id.index));
+      continue;
+    }
+    const std::pair place(value.allocation, value.offset);
+    const auto row = open.find(place);
+    if (row != open.end() && group_ends[row->second] >= value.start) {
+      HeapGroup& group = input.groups[row->second];
+      // Whoever ends now gave its place away.
+      for (const ValueId other : ends[{row->second, value.start}]) free(other);
+      ends[{row->second, value.end}].push_back(id);
+      states[id] = {row->second, static_cast<uint32_t>(group.intervals.size()), false};
+      group.size = std::max(group.size, sizes_[id.index]);
+      group.intervals.push_back({input.end++, 0});
+      group.values.emplace_back(id.index);
+      group_ends[row->second] = std::max(group_ends[row->second], value.end);
+      continue;
+    }
+    const auto group = static_cast<uint32_t>(input.groups.size());
+    open[place] = group;
+    ends[{group, value.end}].push_back(id);
+    states[id] = {group, 0, false};
+    group_ends.push_back(value.end);
+    input.groups.push_back({.first = stowplan::ValueId(ranks[id.index]),
+                            .first_size = sizes_[id.index],
+                            .size = sizes_[id.index],
+                            .intervals = {{input.end++, 0}},
+                            .values = {stowplan::ValueId(id.index)}});
+  }
+  for (; ending < by_end.size(); ++ending) free(by_end[ending]);
+  return input;
+}
+
+void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
+  const HeapInput input = GroupsOf(values);
+  std::vector<uint8_t> is_placed(input.groups.size(), 0);
+  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && rules_.Sweeps(color);
+  const int64_t alignment = rules_.AlignmentOf(color);
+  size_t left = input.groups.size();
+  bool is_first = true;
+  // A heap that has reached the limit is followed by another.
+  do {
+    const HeapPlan plan = sweeps ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                                 : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+    Made heap;
+    heap.allocation = {.size = plan.size, .color = color};
+    for (size_t g = 0; g < input.groups.size(); ++g) {
+      if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
+      is_placed[g] = 1;
+      --left;
+      for (const stowplan::ValueId value : input.groups[g].values)
+        heap.values.emplace_back(value.index, plan.offsets[g]);
+    }
+    if (std::exchange(is_first, false)) {
+      for (const stowplan::ValueId value : input.empty) heap.values.emplace_back(value.index, 0);
+    }
+    AddMade(Phase::kHeap, std::move(heap), false);
+  } while (left != 0);
+  result_.derived.emplace_back(
+      fmt::format("offsets of {} values in the heap of memory space {}", values.size(), color));
+}
+
+std::optional<Diagnostics> Replanner::Rewrite() {
+  Assignment assignment;
+  assignment.places.resize(report().values.size());
+  for (const Made& made : made_) {
+    const NewId id = assignment.allocations.Add(made.allocation);
+    for (const auto& [value, offset] : made.values) {
+      assignment.places[value.index] = {id, offset, sizes_[value.index]};
+      // The report's row stands for the value; rows are sorted by number below.
+      assignment.allocations[id].values.emplace_back(value.index);
+    }
+  }
+  std::map<ValueId, OldId> old_of;  // by the first value of what is no temporary
+  for (const Made& made : made_) {
+    if (!made.old.is_none() && !made.values.empty()) old_of[made.values[0].first] = made.old;
+  }
+  CombineTemporaries(assignment, rules_);
+  Table<AllocationId, Allocation> allocations;
+  for (size_t a = 0; a < assignment.allocations.size(); ++a) {
+    const stowplan::Allocation& from = assignment.allocations[NewId(a)];
+    Allocation to;
+    for (const stowplan::ValueId value : from.values) {
+      if (const auto row = old_of.find(ValueId(value.index)); row != old_of.end())
+        to = report().allocations[row->second];
+    }
+    to.number = static_cast<int64_t>(a);
+    to.size = from.size;
+    to.color = from.color;
+    if (report().dialect.page && !to.page) to.page = 0;
+    to.values.clear();
+    for (const stowplan::ValueId value : from.values) to.values.emplace_back(value.index);
+    std::ranges::sort(to.values, {}, [&](ValueId id) { return report().values[id].number; });
+    allocations.Add(std::move(to));
+  }
+  for (size_t v = 0; v < report().values.size(); ++v) {
+    Value& value = report().values[ValueId(v)];
+    const Place& place = assignment.places[v];
+    if (place.allocation.is_none()) continue;
+    const AllocationId id(place.allocation.index);
+    if (value.offset != place.offset ||
+        report().allocations[value.allocation].number != allocations[id].number) {
+      Differs(fmt::format("{} goes to allocation {} at {}, in the report to {} at {}",
+                          NameOf(value), allocations[id].number, place.offset,
+                          report().allocations[value.allocation].number, value.offset));
+    }
+    value.allocation = id;
+    value.offset = place.offset;
+    value.size = place.size;
+  }
+  CompareSizes(allocations);
+  report().allocations = std::move(allocations);
+  return std::nullopt;
+}
+
+}  // namespace stowplan::report

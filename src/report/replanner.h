@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of an assignment that is made again from a report.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "assign/heap.h"
+#include "report/replan_computations.h"
+#include "report/shapes.h"
+#include "stowplan/assign/assignment.h"
+#include "stowplan/report/replan.h"
+
+namespace stowplan::report {
+
+using OldId = AllocationId;
+using NewId = stowplan::AllocationId;
+
+class Replanner {
+ public:
+  Replanner(Report report, const Rules& rules) : rules_(rules) {
+    result_.report = std::move(report);
+  }
+
+  Result<Replan> Run() &&;
+
+ private:
+  Report& report() { return result_.report; }
+  [[nodiscard]] const Report& report() const { return result_.report; }
+
+  [[nodiscard]] std::string Write() const;
+
+  void Differs(const std::string& message);
+  [[nodiscard]] std::string FileName() const;
+  [[nodiscard]] Diagnostics Refuse(std::string message) const;
+  static std::string ShortNameOf(const Value& value);
+  static std::string NameOf(const Value& value) { return "value " + ShortNameOf(value); }
+  [[nodiscard]] bool IsPreset(const Allocation& allocation) const;
+
+  // Live ranges lie within the sequence, and whatever is packed has one.
+  std::optional<Diagnostics> CheckRanges();
+
+  // A value takes what its shape takes on the target; all values in one place take what the
+  // largest does.
+  std::optional<Diagnostics> DeriveSizes();
+
+  // Offsets never exceed the sum of everything, aligned; when that fits, no later sum overflows.
+  [[nodiscard]] std::optional<Diagnostics> CheckSum() const;
+
+  // Places that are taken from the report lie within their allocations.
+  std::optional<Diagnostics> CheckPlaces();
+
+  // Whether all instructions of the time line are of one computation: what others do is told in
+  // none of the report's lines.
+  [[nodiscard]] bool IsStraight() const;
+
+  std::optional<Diagnostics> DeriveRanges();
+
+  // The instruction that gives the program's result: the last at which that value is seen.
+  [[nodiscard]] std::string_view FindRoot(
+      const std::unordered_map<std::string_view, int64_t>& times) const;
+
+  [[nodiscard]] bool IsTuple(const Value& value) const { return value.shape.starts_with('('); }
+
+  enum class Phase : uint8_t { kPreset, kGlobal, kHeap, kThreadLocal };
+  // Among equals: the entry first, then other computations in the reverse order of their numbers.
+  struct Rank {
+    int64_t computation = 0;
+    int64_t number = 0;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
+  // Where an allocation stands in the order of making.
+  struct OrderKey {
+    Phase phase = Phase::kPreset;
+    int64_t time_or_color = 0;  // of heaps the color
+    int64_t minus_size = 0;     // the largest first
+    bool is_not_live_out = false;
+    Rank rank;
+    friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
+  };
+  // Allocations as they were before temporaries were combined, in the order of their making.
+  struct Made {
+    stowplan::Allocation allocation;
+    OldId old;                                        // none for what temporaries were in
+    std::vector<std::pair<ValueId, int64_t>> values;  // and offsets
+    OrderKey key;
+  };
+
+  Rank RankOf(Phase phase, const Value& value);
+
+  void AddMade(Phase phase, Made made, bool is_live_out);
+
+  std::optional<Diagnostics> RebuildAllocations();
+
+  // Tables of tuples have allocations of their own until temporaries are combined; the rest is in
+  // the heap of its memory space.
+  void SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps);
+
+  // Values at one place of which each begins when the one before it ends have taken it over from
+  // each other; otherwise they only met there.
+  HeapInput GroupsOf(const std::vector<ValueId>& values);
+
+  void Pack(int64_t color, const std::vector<ValueId>& values);
+
+  // Numbers the allocations as XLA does, and puts them into the report.
+  std::optional<Diagnostics> Rewrite();
+
+  // Keeps of the report's temporaries what is not derived, and tells whose size differs.
+  void CompareSizes(Table<AllocationId, Allocation>& allocations);
+
+  // No two values have the same bytes while both are alive. What one leaves at a time, another may
+  // take at that time.
+  std::optional<Diagnostics> CheckOverlaps();
+
+  void FindOverlaps(const Allocation& allocation, Diagnostics& found) const;
+
+  void CompareFigures();
+
+  const Rules& rules_;
+  Replan result_;
+  ShapeTexts shapes_;
+  std::vector<int64_t> sizes_;  // by value
+  std::vector<Made> made_;
+  bool is_straight_ = true;
+  std::optional<Computations> computations_;
+};
+
+}  // namespace stowplan::report
