@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <span>
 
+#include "base/words.h"
 #include "stowplan/hlo/dialect.h"
 
 namespace stowplan {
@@ -41,10 +41,7 @@ bool IsBefore(std::string_view version, std::string_view name) {
   const auto rank = [](std::string_view wanted) {
     const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
     for (size_t k = 0; k < dialects.size(); ++k) {
-      if (dialects[k].name == wanted) return k;
-      for (const auto& alias : std::views::split(dialects[k].aliases, ' ')) {
-        if (std::string_view(alias.begin(), alias.end()) == wanted) return k;
-      }
+      if (dialects[k].name == wanted || HasWord(dialects[k].aliases, wanted)) return k;
     }
     return dialects.size();  // the newest
   };

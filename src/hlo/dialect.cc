@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/words.h"
+
 namespace stowplan::hlo {
 namespace {
 
@@ -86,23 +88,13 @@ constexpr std::array kDialects = {
     NamedDialect{"jaxlib-0.11.2", "", Compact()},
 };
 
-bool HasWord(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const size_t end = words.find(' ');
-    if (words.substr(0, end) == word) return true;
-    if (end == std::string_view::npos) return false;
-    words.remove_prefix(end + 1);
-  }
-  return false;
-}
-
 }  // namespace
 
 std::span<const NamedDialect> Dialects() { return kDialects; }
 
 std::optional<Dialect> FindDialect(std::string_view name) {
   for (const NamedDialect& named : kDialects) {
-    if (named.name == name || (!name.empty() && HasWord(named.aliases, name))) return named.dialect;
+    if (named.name == name || HasWord(named.aliases, name)) return named.dialect;
   }
   return std::nullopt;
 }

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/words.h"
+
 namespace stowplan::report {
 namespace {
 
@@ -90,23 +92,13 @@ constexpr std::array<NamedReportDialect, 14> kDialects = {{
     {"jaxlib-0.11.2", "libtpu-0.0.51", Pages()},
 }};
 
-bool HasWord(std::string_view words, std::string_view word) {
-  while (!words.empty()) {
-    const size_t end = words.find(' ');
-    if (words.substr(0, end) == word) return true;
-    if (end == std::string_view::npos) return false;
-    words.remove_prefix(end + 1);
-  }
-  return false;
-}
-
 }  // namespace
 
 std::span<const NamedReportDialect> ReportDialects() { return kDialects; }
 
 std::optional<ReportDialect> FindReportDialect(std::string_view name) {
   for (const NamedReportDialect& named : kDialects) {
-    if (named.name == name || (!name.empty() && HasWord(named.aliases, name))) return named.dialect;
+    if (named.name == name || HasWord(named.aliases, name)) return named.dialect;
   }
   return std::nullopt;
 }

@@ -207,8 +207,8 @@ TEST(CorpusAssign, ReportsFromProtosEqualXlas) {
   CheckLevels(counts, levels);
 }
 
-// Programs made at random, and small ones by hand, none of which was looked at while the rules were
-// written down. Modules of TPU v5p, v6e and v7x that use the SparseCore differ.
+// Programs made at random, and small ones by hand. Modules of TPU v5p, v6e and v7x that use the
+// SparseCore differ.
 TEST(CorpusAssign, ReportsOfRandomProgramsEqualXlas) {
   const std::string folder = std::string(STOWPLAN_CORPUS_DIR) + "/" + std::string(kOracle);
   const Counts counts = ComparePlans(FilesBelow(folder, ".hlo.pb"), FolderOf);

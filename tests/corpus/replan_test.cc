@@ -24,7 +24,6 @@ struct Count {
   int equal = 0;
   int all = 0;
   int refused = 0;  // no machine fits, or it is an error
-  friend bool operator==(const Count&, const Count&) = default;
 };
 
 std::string WriteWhole(const Report& report) {
