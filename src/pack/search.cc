@@ -6,12 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "pack/align.h"
+
 namespace stowplan::pack {
 namespace {
-
-int64_t AlignUp(int64_t offset, int64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
 
 // Small, quick, and the same everywhere.
 class Chance {
@@ -436,8 +434,8 @@ struct Search::State {
   std::vector<uint8_t> is_dirty;
 };
 
-Search::Search(const Problem& problem) : state_(new State(problem)) {}
-Search::~Search() { delete state_; }
+Search::Search(const Problem& problem) : state_(std::make_unique<State>(problem)) {}
+Search::~Search() = default;
 
 SearchResult Search::Run(int64_t capacity, const SearchConfig& config, int64_t& nodes,
                          const std::function<bool()>& should_stop) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <queue>
 
+#include "pack/align.h"
 #include "pack/containment_tree.h"
 #include "pack/slack_tree.h"
 
@@ -151,10 +152,6 @@ class Skyline {
   std::vector<Piece> pieces_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
-
-int64_t AlignUp(int64_t offset, int64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
 
 }  // namespace
 
