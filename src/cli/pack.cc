@@ -76,7 +76,7 @@ std::string ToJson(const pack::Table& table, const pack::Answer& answer) {
   json.Field("time", answer.load.time);
   json.End();
   json.BeginArray("buffers");
-  for (size_t b = 0; b < table.problem.size(); ++b) {
+  for (size_t b = 0; b < table.problem.buffers.size(); ++b) {
     json.BeginObject();
     json.Field("id", std::string_view(table.ids[b]));
     json.Field("offset", answer.plan.offsets[b]);
@@ -102,7 +102,8 @@ int Check(const PackOptions& options, Console& console) {
   }
   pack::Plan checked = {.offsets = *plan->offsets, .height = 0};
   for (size_t b = 0; b < checked.offsets.size(); ++b)
-    checked.height = std::max(checked.height, checked.offsets[b] + problem->problem[b].size);
+    checked.height =
+        std::max(checked.height, checked.offsets[b] + problem->problem.buffers[b].size);
   std::string out;
   for (const std::string& complaint : pack::CheckPlan(problem->problem, checked))
     out += complaint + "\n";
@@ -141,7 +142,7 @@ int Pack(const PackOptions& options, Console& console) {
   }
   const bool is_met = !options.capacity || answer.plan.height <= *options.capacity;
   const std::string text =
-      fmt::format("{} buffers in {}\n{}\n", table->problem.size(),
+      fmt::format("{} buffers in {}\n{}\n", table->problem.buffers.size(),
                   HumanAndExactBytes(answer.plan.height), Proof(answer, options));
   return console.Print(options.is_json ? ToJson(*table, answer) : text, is_met ? kFine : kFinding);
 }

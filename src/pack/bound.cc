@@ -11,8 +11,8 @@ LoadBound FindLoadBound(const Problem& problem) {
     int64_t change;
   };
   std::vector<Event> events;
-  events.reserve(2 * problem.size());
-  for (const Buffer& buffer : problem) {
+  events.reserve(2 * problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) {
     if (buffer.size == 0 || buffer.start >= buffer.end) continue;
     events.push_back({buffer.start, buffer.size});
     events.push_back({buffer.end, -buffer.size});

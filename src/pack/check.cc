@@ -18,8 +18,8 @@ constexpr size_t kMaxComplaints = 20;
 std::vector<std::string> CheckProblem(const Problem& problem) {
   std::vector<std::string> complaints;
   int64_t sum = 0;
-  for (size_t b = 0; b < problem.size() && complaints.size() < kMaxComplaints; ++b) {
-    const Buffer& buffer = problem[b];
+  for (size_t b = 0; b < problem.buffers.size() && complaints.size() < kMaxComplaints; ++b) {
+    const Buffer& buffer = problem.buffers[b];
     if (buffer.size < 0) complaints.push_back(fmt::format("buffer {}: its size is negative", b));
     if (buffer.start >= buffer.end)
       complaints.push_back(fmt::format("buffer {}: it ends before it begins", b));
@@ -40,9 +40,9 @@ std::vector<std::string> CheckProblem(const Problem& problem) {
 
 std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan) {
   std::vector<std::string> complaints;
-  if (plan.offsets.size() != problem.size()) {
-    complaints.push_back(
-        fmt::format("the plan has {} offsets for {} buffers", plan.offsets.size(), problem.size()));
+  if (plan.offsets.size() != problem.buffers.size()) {
+    complaints.push_back(fmt::format("the plan has {} offsets for {} buffers", plan.offsets.size(),
+                                     problem.buffers.size()));
     return complaints;
   }
   struct Event {
@@ -52,21 +52,21 @@ std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan) {
   };
   std::vector<Event> events;
   int64_t height = 0;
-  for (size_t b = 0; b < problem.size(); ++b) {
+  for (size_t b = 0; b < problem.buffers.size(); ++b) {
     const int64_t offset = plan.offsets[b];
-    const std::optional<int64_t> end = CheckedAdd(offset, problem[b].size);
+    const std::optional<int64_t> end = CheckedAdd(offset, problem.buffers[b].size);
     if (offset < 0 || !end) {
       complaints.push_back(fmt::format("buffer {} lies at {}", b, offset));
       continue;
     }
-    if (offset % problem[b].alignment != 0) {
+    if (offset % problem.buffers[b].alignment != 0) {
       complaints.push_back(fmt::format("buffer {} lies at {}, which is no multiple of {}", b,
-                                       offset, problem[b].alignment));
+                                       offset, problem.buffers[b].alignment));
     }
     height = std::max(height, *end);
-    if (problem[b].size == 0) continue;
-    events.push_back({problem[b].start, true, b});
-    events.push_back({problem[b].end, false, b});
+    if (problem.buffers[b].size == 0) continue;
+    events.push_back({problem.buffers[b].start, true, b});
+    events.push_back({problem.buffers[b].end, false, b});
   }
   if (height != plan.height) {
     complaints.push_back(fmt::format("the plan is {} high, and says {}", height, plan.height));
@@ -87,10 +87,10 @@ std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan) {
       complaints.push_back(
           fmt::format("buffers {} and {} share bytes at time {}", other, event.buffer, event.time));
     };
-    if (next != alive.end() && next->first < offset + problem[event.buffer].size) {
+    if (next != alive.end() && next->first < offset + problem.buffers[event.buffer].size) {
       complain(next->second);
     } else if (next != alive.begin() &&
-               std::prev(next)->first + problem[std::prev(next)->second].size > offset) {
+               std::prev(next)->first + problem.buffers[std::prev(next)->second].size > offset) {
       complain(std::prev(next)->second);
     } else {
       alive.emplace(offset, event.buffer);

@@ -132,8 +132,9 @@ class TableReader {
       Fail(line, "the buffer ends before it begins");
     if (!id.empty() && !ids_.insert(id).second) Fail(id, fmt::format("`{}` is there twice", id));
     rows_.push_back(line);
-    table_.ids.emplace_back(id.empty() ? std::to_string(table_.problem.size()) : std::string(id));
-    table_.problem.push_back(buffer);
+    table_.ids.emplace_back(id.empty() ? std::to_string(table_.problem.buffers.size())
+                                       : std::string(id));
+    table_.problem.buffers.push_back(buffer);
     if (table_.offsets) table_.offsets->push_back(offset);
   }
 
@@ -154,8 +155,8 @@ class TableReader {
   // No offset of a plan is above the sum of all sizes and alignments, so that no sum overflows.
   void CheckSum() {
     int64_t sum = 0;
-    for (size_t b = 0; b < table_.problem.size() && errors_.empty(); ++b) {
-      const Buffer& buffer = table_.problem[b];
+    for (size_t b = 0; b < table_.problem.buffers.size() && errors_.empty(); ++b) {
+      const Buffer& buffer = table_.problem.buffers[b];
       const std::optional<int64_t> step = CheckedAdd(buffer.size, buffer.alignment);
       const std::optional<int64_t> next = step ? CheckedAdd(sum, *step) : std::nullopt;
       const bool has_length = CheckedAdd(buffer.end, -(buffer.start + 1)).has_value();
@@ -179,11 +180,11 @@ Result<Table> ReadTable(const Source& source) { return TableReader(source).Read(
 
 std::string WriteTable(const Table& table, const Plan& plan) {
   const bool has_alignment = std::ranges::any_of(
-      table.problem, [](const Buffer& buffer) { return buffer.alignment != 1; });
+      table.problem.buffers, [](const Buffer& buffer) { return buffer.alignment != 1; });
   std::string out =
       has_alignment ? "id,lower,upper,size,alignment,offset\n" : "id,lower,upper,size,offset\n";
-  for (size_t b = 0; b < table.problem.size(); ++b) {
-    const Buffer& buffer = table.problem[b];
+  for (size_t b = 0; b < table.problem.buffers.size(); ++b) {
+    const Buffer& buffer = table.problem.buffers[b];
     fmt::format_to(std::back_inserter(out), "{},{},{},{}", table.ids[b], buffer.start, buffer.end,
                    buffer.size);
     if (has_alignment) fmt::format_to(std::back_inserter(out), ",{}", buffer.alignment);

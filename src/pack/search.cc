@@ -42,9 +42,9 @@ struct Search::State {
   explicit State(const Problem& given) : problem(given) {
     FindSections();
     FindNeighbours();
-    lows.resize(problem.size());
-    is_placed.resize(problem.size());
-    reasons.resize(problem.size());
+    lows.resize(problem.buffers.size());
+    is_placed.resize(problem.buffers.size());
+    reasons.resize(problem.buffers.size());
     FindTwins();
   }
 
@@ -56,17 +56,17 @@ struct Search::State {
       uint32_t buffer;
     };
     std::vector<Event> events;
-    for (uint32_t b = 0; b < problem.size(); ++b) {
-      if (problem[b].size == 0) continue;
-      events.push_back({problem[b].start, true, b});
-      events.push_back({problem[b].end, false, b});
+    for (uint32_t b = 0; b < problem.buffers.size(); ++b) {
+      if (problem.buffers[b].size == 0) continue;
+      events.push_back({problem.buffers[b].start, true, b});
+      events.push_back({problem.buffers[b].end, false, b});
     }
     std::ranges::sort(events, [](const Event& a, const Event& b) {
       if (a.time != b.time) return a.time < b.time;
       return a.is_begin != b.is_begin ? a.is_begin < b.is_begin : a.buffer < b.buffer;
     });
-    firsts.assign(problem.size(), 0);
-    lasts.assign(problem.size(), 0);
+    firsts.assign(problem.buffers.size(), 0);
+    lasts.assign(problem.buffers.size(), 0);
     std::vector<uint32_t> alive;
     bool has_begun = false;
     for (const Event& event : events) {
@@ -83,11 +83,11 @@ struct Search::State {
   }
 
   void FindNeighbours() {
-    neighbours.resize(problem.size());
-    std::vector<uint32_t> seen(problem.size(), 0);
+    neighbours.resize(problem.buffers.size());
+    std::vector<uint32_t> seen(problem.buffers.size(), 0);
     uint32_t mark = 0;
-    for (uint32_t b = 0; b < problem.size(); ++b) {
-      if (problem[b].size == 0) continue;
+    for (uint32_t b = 0; b < problem.buffers.size(); ++b) {
+      if (problem.buffers[b].size == 0) continue;
       ++mark;
       seen[b] = mark;
       for (uint32_t s = firsts[b]; s < lasts[b]; ++s) {
@@ -100,13 +100,14 @@ struct Search::State {
 
   // Buffers that are alive with the same others and have one size are put down in one order.
   void FindTwins() {
-    twins.resize(problem.size());
+    twins.resize(problem.buffers.size());
     for (const Section& section : sections) {
       for (const uint32_t a : section.buffers) {
         if (!twins[a].empty()) continue;
         for (const uint32_t b : section.buffers) {
           if (a != b && firsts[a] == firsts[b] && lasts[a] == lasts[b] &&
-              problem[a].size == problem[b].size && problem[a].alignment == problem[b].alignment)
+              problem.buffers[a].size == problem.buffers[b].size &&
+              problem.buffers[a].alignment == problem.buffers[b].alignment)
             twins[a].push_back(b);
         }
       }
@@ -176,7 +177,7 @@ struct Search::State {
         top = lows[buffer];
         block = k;
       }
-      top += problem[buffer].size;
+      top += problem.buffers[buffer].size;
       if (top <= capacity) continue;
       if (conflict != nullptr) {
         conflict->assign(words, 0);
@@ -246,8 +247,9 @@ struct Search::State {
   }
 
   [[nodiscard]] double ValueOf(uint32_t buffer) const {
-    const auto size = static_cast<double>(problem[buffer].size);
-    const auto duration = static_cast<double>(problem[buffer].end - problem[buffer].start);
+    const auto size = static_cast<double>(problem.buffers[buffer].size);
+    const auto duration =
+        static_cast<double>(problem.buffers[buffer].end - problem.buffers[buffer].start);
     switch (config.choice) {
       case ChoiceRule::kLongest:
         return duration;
@@ -285,7 +287,7 @@ struct Search::State {
       best = *found;
       std::optional<uint32_t> beneath;
       for (const uint32_t other : neighbours[best]) {
-        if (is_placed[other] == 0 && lows[other] + problem[other].size <= lows[best] &&
+        if (is_placed[other] == 0 && lows[other] + problem.buffers[other].size <= lows[best] &&
             (!beneath || lows[other] < lows[*beneath]))
           beneath = other;
       }
@@ -304,10 +306,10 @@ struct Search::State {
     for (uint32_t s = firsts[buffer]; s < lasts[buffer]; ++s) {
       if (std::exchange(is_dirty[s], 1) == 0) dirty.push_back(s);
     }
-    const int64_t top = lows[buffer] + problem[buffer].size;
+    const int64_t top = lows[buffer] + problem.buffers[buffer].size;
     for (const uint32_t other : neighbours[buffer]) {
       if (is_placed[other] != 0) continue;
-      const int64_t low = AlignUp(top, problem[other].alignment);
+      const int64_t low = AlignUp(top, problem.buffers[other].alignment);
       if (lows[other] >= low) continue;
       const uint32_t reason = NewReason();
       Include(reason, reasons[other]);
@@ -326,7 +328,7 @@ struct Search::State {
     Include(reason, why);
     for (const uint32_t other : neighbours[buffer]) {
       if (is_placed[other] != 0) continue;
-      low = std::min(low, lows[other] + problem[other].size);
+      low = std::min(low, lows[other] + problem.buffers[other].size);
       Include(reason, reasons[other]);
     }
     if (low == std::numeric_limits<int64_t>::max()) {
@@ -335,7 +337,7 @@ struct Search::State {
       return false;
     }
     const int64_t before = lows[buffer];
-    Raise(buffer, AlignUp(low, problem[buffer].alignment), reason);
+    Raise(buffer, AlignUp(low, problem.buffers[buffer].alignment), reason);
     for (const uint32_t twin : twins[buffer]) {
       if (is_placed[twin] == 0 && lows[twin] == before) {
         const uint32_t same = NewReason();
@@ -359,7 +361,7 @@ struct Search::State {
     capacity = height;
     config = how;
     chance = Chance(how.seed);
-    words = problem.size() / 64 + 1;
+    words = problem.buffers.size() / 64 + 1;
     pool.assign(words, 0);  // the first reason: none
     trail.clear();
     dirty.clear();
@@ -368,10 +370,10 @@ struct Search::State {
       dirty.push_back(s);
       sections[s].failures = 0;
     }
-    for (uint32_t b = 0; b < problem.size(); ++b) {
+    for (uint32_t b = 0; b < problem.buffers.size(); ++b) {
       lows[b] = 0;
       reasons[b] = 0;
-      is_placed[b] = problem[b].size == 0 ? 1 : 0;
+      is_placed[b] = problem.buffers[b].size == 0 ? 1 : 0;
     }
     std::vector<Frame> frames;
     Words conflict(words, 0);
@@ -444,9 +446,9 @@ SearchResult Search::Run(int64_t capacity, const SearchConfig& config, int64_t& 
 
 Plan Search::plan() const {
   Plan plan;
-  for (size_t b = 0; b < state_->problem.size(); ++b) {
+  for (size_t b = 0; b < state_->problem.buffers.size(); ++b) {
     plan.offsets.push_back(state_->lows[b]);
-    plan.height = std::max(plan.height, state_->lows[b] + state_->problem[b].size);
+    plan.height = std::max(plan.height, state_->lows[b] + state_->problem.buffers[b].size);
   }
   return plan;
 }

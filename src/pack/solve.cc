@@ -78,7 +78,7 @@ class Solver {
   // How many pairs of buffers are alive together, at least; counting stops when it is too many.
   [[nodiscard]] int64_t CountPairs() const {
     std::vector<std::pair<int64_t, int>> events;  // at one time, ends come first
-    for (const Buffer& buffer : problem_) {
+    for (const Buffer& buffer : problem_.buffers) {
       events.emplace_back(buffer.start, 1);
       events.emplace_back(buffer.end, -1);
     }
@@ -173,6 +173,8 @@ std::string_view Name(Status status) {
   }
   return {};
 }
+
+std::vector<std::string_view> SolverNames() { return {"valley", "search"}; }
 
 Answer Solve(const Problem& problem, const SolveOptions& options) {
   return Solver(problem, options).Run();

@@ -24,14 +24,14 @@ struct Slots {
 
 Slots FindSlots(const Problem& problem) {
   std::vector<int64_t> starts;
-  starts.reserve(problem.size());
-  for (const Buffer& buffer : problem) starts.push_back(buffer.start);
+  starts.reserve(problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) starts.push_back(buffer.start);
   std::ranges::sort(starts);
   starts.erase(std::ranges::unique(starts).begin(), starts.end());
   Slots slots;
   slots.count = starts.size();
-  slots.intervals.reserve(problem.size());
-  for (const Buffer& buffer : problem) {
+  slots.intervals.reserve(problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) {
     const auto lower = std::ranges::lower_bound(starts, buffer.start) - starts.begin();
     const auto upper = std::ranges::lower_bound(starts, buffer.end) - starts.begin();
     slots.intervals.push_back({static_cast<int32_t>(lower), static_cast<int32_t>(upper)});
@@ -41,9 +41,9 @@ Slots FindSlots(const Problem& problem) {
 
 std::vector<int64_t> LoadsOf(const Problem& problem, const Slots& slots) {
   std::vector<int64_t> loads(slots.count + 1, 0);
-  for (size_t b = 0; b < problem.size(); ++b) {
-    loads[static_cast<size_t>(slots.intervals[b].lower)] += problem[b].size;
-    loads[static_cast<size_t>(slots.intervals[b].upper)] -= problem[b].size;
+  for (size_t b = 0; b < problem.buffers.size(); ++b) {
+    loads[static_cast<size_t>(slots.intervals[b].lower)] += problem.buffers[b].size;
+    loads[static_cast<size_t>(slots.intervals[b].upper)] -= problem.buffers[b].size;
   }
   for (size_t s = 1; s < loads.size(); ++s) loads[s] += loads[s - 1];
   loads.pop_back();
@@ -157,8 +157,8 @@ class Skyline {
 
 std::vector<double> PrioritiesOf(const Problem& problem, Priority priority) {
   std::vector<double> values;
-  values.reserve(problem.size());
-  for (const Buffer& buffer : problem) {
+  values.reserve(problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) {
     const auto size = static_cast<double>(buffer.size);
     const auto duration = static_cast<double>(buffer.end - buffer.start);
     switch (priority) {
@@ -185,8 +185,8 @@ std::vector<double> PrioritiesOf(const Problem& problem, Priority priority) {
 Plan DecodeValleys(const Problem& problem, std::span<const double> priorities, Tightness tightness,
                    int64_t goal) {
   Plan plan;
-  plan.offsets.assign(problem.size(), 0);
-  if (problem.empty()) return plan;
+  plan.offsets.assign(problem.buffers.size(), 0);
+  if (problem.buffers.empty()) return plan;
   const Slots slots = FindSlots(problem);
   ContainmentTree tree(slots.intervals, priorities);
   std::vector<int64_t> slacks = LoadsOf(problem, slots);
@@ -194,7 +194,7 @@ Plan DecodeValleys(const Problem& problem, std::span<const double> priorities, T
   SlackTree slack_tree(slacks);
   Skyline skyline(static_cast<int32_t>(slots.count));
   const bool is_tight = tightness == Tightness::kTight;
-  for (size_t left = problem.size(); left != 0;) {
+  for (size_t left = problem.buffers.size(); left != 0;) {
     const uint32_t id = skyline.Lowest();
     const Skyline::Piece piece = skyline[id];
     uint32_t buffer = kNone;
@@ -213,14 +213,14 @@ Plan DecodeValleys(const Problem& problem, std::span<const double> priorities, T
       }
       continue;
     }
-    const int64_t offset = AlignUp(piece.height, problem[buffer].alignment);
+    const int64_t offset = AlignUp(piece.height, problem.buffers[buffer].alignment);
     plan.offsets[buffer] = offset;
-    plan.height = std::max(plan.height, offset + problem[buffer].size);
+    plan.height = std::max(plan.height, offset + problem.buffers[buffer].size);
     tree.Remove(buffer);
     --left;
-    if (problem[buffer].size == 0) continue;
+    if (problem.buffers[buffer].size == 0) continue;
     skyline.Place(id, slots.intervals[buffer].lower, slots.intervals[buffer].upper,
-                  offset + problem[buffer].size);
+                  offset + problem.buffers[buffer].size);
   }
   return plan;
 }

@@ -7,9 +7,13 @@
 //          1 │ └─────┬─┴─┤  c  │
 //          0 │   ┌ a ┴───┴─────┘
 //            └───────────────────▶ time
+//
+// Most problems are buffers alone. What only some have is kept beside them, by buffer number.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace stowplan::pack {
@@ -22,23 +26,68 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-using Problem = std::vector<Buffer>;
+// Within [start, end) the buffer needs only its bytes [low, high); none when these are equal. A
+// buffer that is alive at separate times has such gaps between them.
+struct Gap {
+  uint32_t buffer = 0;
+  int64_t start = 0;
+  int64_t end = 0;
+  int64_t low = 0;
+  int64_t high = 0;
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
+// A buffer and an offset: where it must lie, or where it might.
+struct Spot {
+  uint32_t buffer = 0;
+  int64_t offset = 0;
+  friend bool operator==(const Spot&, const Spot&) = default;
+};
+
+// A memory of its own, with offsets from 0 on. What does not fit spills to the next pool.
+struct Pool {
+  std::string name;
+  int64_t capacity = 0;  // in bytes
+  friend bool operator==(const Pool&, const Pool&) = default;
+};
+
+// The pools that a buffer may be in, the preferred one first.
+struct PoolChoice {
+  uint32_t buffer = 0;
+  std::vector<uint32_t> pools;
+  friend bool operator==(const PoolChoice&, const PoolChoice&) = default;
+};
+
+struct Problem {
+  std::vector<Buffer> buffers;
+  std::vector<Gap> gaps;    // by buffer and time; those of one buffer are apart and within its life
+  std::vector<Spot> pins;   // by buffer
+  std::vector<Spot> hints;  // by buffer: a plan to start from, or parts of one
+  // Buffers that have one offset (and one pool), and may be alive together; each is in one at most.
+  std::vector<std::vector<uint32_t>> groups;
+  // Pairs that share no byte, whenever they are alive.
+  std::vector<std::pair<uint32_t, uint32_t>> apart;
+  // None: one memory, as large as it takes.
+  std::vector<Pool> pools;
+  std::vector<PoolChoice> choices;  // by buffer; others may be in any pool, the first preferred
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
 
 struct Plan {
   std::vector<int64_t> offsets;  // by buffer
-  int64_t height = 0;            // the end of the highest
+  std::vector<uint32_t> pools;   // by buffer; empty without pools
+  int64_t height = 0;            // the end of the highest; of the last pool, where there are pools
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// What no plan gets below: the bytes alive at one moment.
+// What no plan gets below: the bytes that are needed at one moment.
 struct LoadBound {
   int64_t bytes = 0;
   int64_t time = 0;  // the first moment with that load
   friend bool operator==(const LoadBound&, const LoadBound&) = default;
 };
 
-// Needs a sound problem: sizes and times not negative, alignments positive, all sums in 64 bits
-// (CheckProblem of check.h).
+// Needs a sound problem (CheckProblem of check.h).
 LoadBound FindLoadBound(const Problem& problem);
 
 }  // namespace stowplan::pack

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "stowplan/pack/problem.h"
 
@@ -22,6 +23,8 @@ std::string_view Name(Status status);
 struct SolveOptions {
   std::optional<int64_t> capacity;  // stop at the first plan that fits
   uint64_t seed = 1;
+  int threads = 1;           // without should_stop, the plan is the same for any number
+  std::string_view solver;   // one of SolverNames() alone; empty: all, as they are needed
   int64_t effort = 1 << 18;  // nodes of the exact search, all together
   // Asked from time to time; true ends the search with what there is. Without one, the answer
   // depends on nothing but the problem and the other options.
@@ -35,7 +38,11 @@ struct Answer {
   Plan plan;  // the lowest found; with kInfeasible and kUndecided it is above the capacity
   LoadBound load;
   int64_t bound = 0;  // no plan is lower than this; the load, or more where that was proved
+  // When the bound is above the load: buffers that need as much by themselves, in order.
+  std::vector<uint32_t> witness;
 };
+
+std::vector<std::string_view> SolverNames();
 
 Answer Solve(const Problem& problem, const SolveOptions& options);
 

@@ -21,15 +21,16 @@ inline void TryOrders(const Problem& problem, std::vector<int64_t>& tops, size_t
     least = std::min(least, height);
     return;
   }
-  for (size_t b = 0; b < problem.size(); ++b) {
+  for (size_t b = 0; b < problem.buffers.size(); ++b) {
     if (tops[b] >= 0) continue;
     int64_t low = 0;
-    for (size_t other = 0; other < problem.size(); ++other) {
-      if (tops[other] >= 0 && AreAliveTogether(problem[b], problem[other]))
+    for (size_t other = 0; other < problem.buffers.size(); ++other) {
+      if (tops[other] >= 0 && AreAliveTogether(problem.buffers[b], problem.buffers[other]))
         low = std::max(low, tops[other]);
     }
-    low = (low + problem[b].alignment - 1) / problem[b].alignment * problem[b].alignment;
-    const int64_t top = low + problem[b].size;
+    low = (low + problem.buffers[b].alignment - 1) / problem.buffers[b].alignment *
+          problem.buffers[b].alignment;
+    const int64_t top = low + problem.buffers[b].size;
     if (std::max(height, top) >= least) continue;
     tops[b] = top;
     TryOrders(problem, tops, left - 1, std::max(height, top), least);
@@ -39,8 +40,8 @@ inline void TryOrders(const Problem& problem, std::vector<int64_t>& tops, size_t
 
 inline int64_t LeastHeight(const Problem& problem) {
   int64_t least = INT64_MAX;
-  std::vector<int64_t> tops(problem.size(), -1);  // -1: not put down yet
-  TryOrders(problem, tops, problem.size(), 0, least);
+  std::vector<int64_t> tops(problem.buffers.size(), -1);  // -1: not put down yet
+  TryOrders(problem, tops, problem.buffers.size(), 0, least);
   return least;
 }
 

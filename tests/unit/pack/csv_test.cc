@@ -22,7 +22,7 @@ std::string ErrorOf(std::string_view text) {
 TEST(PackCsv, ReadsColumnsInAnyOrder) {
   const Result<Table> table = Read("size,id,upper,lower,alignment\r\n16, a ,7,3,8\n\n2,b,4,0,1");
   ASSERT_TRUE(table.has_value());
-  EXPECT_EQ(table->problem, (Problem{{16, 3, 7, 8}, {2, 0, 4, 1}}));
+  EXPECT_EQ(table->problem, (Problem{.buffers = {{16, 3, 7, 8}, {2, 0, 4, 1}}}));
   EXPECT_THAT(table->ids, testing::ElementsAre("a", "b"));
   EXPECT_FALSE(table->offsets.has_value());
 }

@@ -22,10 +22,10 @@ Problem Random(std::mt19937& chance, size_t count, int64_t times, int64_t sizes,
   Problem problem;
   for (size_t b = 0; b < count; ++b) {
     const int64_t start = below(times);
-    problem.push_back({.size = below(sizes + 1),
-                       .start = start,
-                       .end = start + 1 + below(times - start),
-                       .alignment = 1 + below(alignments)});
+    problem.buffers.push_back({.size = below(sizes + 1),
+                               .start = start,
+                               .end = start + 1 + below(times - start),
+                               .alignment = 1 + below(alignments)});
   }
   return problem;
 }
@@ -37,7 +37,7 @@ TEST(PackSolve, NothingNeedsNothing) {
 }
 
 TEST(PackSolve, ReusesAPlaceThatIsFreeAgain) {
-  const Problem problem = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}};
+  const Problem problem = {.buffers = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}}};
   const Answer answer = Solve(problem, {});
   EXPECT_EQ(answer.plan.height, 6);
   EXPECT_EQ(answer.status, Status::kOptimal);
@@ -59,7 +59,7 @@ TEST(PackSolve, EqualsBruteForceOnSmallProblems) {
 // Few problems need more than their load; these do.
 TEST(PackSolve, ProvesOptimaAboveTheLoad) {
   struct Case {
-    Problem problem;
+    std::vector<Buffer> buffers;
     int64_t least;
   };
   const Case cases[] = {
@@ -97,14 +97,15 @@ TEST(PackSolve, ProvesOptimaAboveTheLoad) {
        19},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(LeastHeight(c.problem), c.least);
-    const Answer answer = Solve(c.problem, {});
-    EXPECT_THAT(CheckPlan(c.problem, answer.plan), IsEmpty());
+    const Problem problem = {.buffers = c.buffers};
+    EXPECT_EQ(LeastHeight(problem), c.least);
+    const Answer answer = Solve(problem, {});
+    EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
     EXPECT_EQ(answer.plan.height, c.least);
     EXPECT_EQ(answer.status, Status::kOptimal);
     EXPECT_EQ(answer.bound, c.least);
     EXPECT_LT(answer.load.bytes, c.least);
-    EXPECT_EQ(Solve(c.problem, {.capacity = c.least - 1}).status, Status::kInfeasible);
+    EXPECT_EQ(Solve(problem, {.capacity = c.least - 1}).status, Status::kInfeasible);
   }
 }
 
@@ -153,13 +154,13 @@ TEST(PackSolve, StopsWhenAsked) {
 }
 
 TEST(PackCheck, FindsOverlapsAndWrongHeights) {
-  const Problem problem = {{4, 0, 2}, {4, 1, 3}};
+  const Problem problem = {.buffers = {{4, 0, 2}, {4, 1, 3}}};
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 4}, .height = 8}), IsEmpty());
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 3}, .height = 7}),
               testing::ElementsAre(testing::HasSubstr("share bytes at time 1")));
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 4}, .height = 9}),
               testing::ElementsAre(testing::HasSubstr("8 high, and says 9")));
-  EXPECT_THAT(CheckPlan({{4, 0, 2, 8}}, {.offsets = {4}, .height = 8}),
+  EXPECT_THAT(CheckPlan({.buffers = {{4, 0, 2, 8}}}, {.offsets = {4}, .height = 8}),
               testing::ElementsAre(testing::HasSubstr("no multiple of 8")));
   EXPECT_THAT(CheckPlan(problem, {.offsets = {-4, 4}, .height = 8}),
               testing::ElementsAre(testing::HasSubstr("lies at -4")));
@@ -168,11 +169,11 @@ TEST(PackCheck, FindsOverlapsAndWrongHeights) {
 }
 
 TEST(PackCheck, FindsProblemsWithoutSense) {
-  EXPECT_THAT(CheckProblem({{4, 0, 2}}), IsEmpty());
-  EXPECT_EQ(CheckProblem({{-1, 0, 2}}).size(), 1);
-  EXPECT_EQ(CheckProblem({{1, 2, 2}}).size(), 1);
-  EXPECT_EQ(CheckProblem({{1, 0, 2, 0}}).size(), 1);
-  EXPECT_EQ(CheckProblem({{INT64_MAX, 0, 2}, {INT64_MAX, 0, 2}}).size(), 1);
+  EXPECT_THAT(CheckProblem({.buffers = {{4, 0, 2}}}), IsEmpty());
+  EXPECT_EQ(CheckProblem({.buffers = {{-1, 0, 2}}}).size(), 1);
+  EXPECT_EQ(CheckProblem({.buffers = {{1, 2, 2}}}).size(), 1);
+  EXPECT_EQ(CheckProblem({.buffers = {{1, 0, 2, 0}}}).size(), 1);
+  EXPECT_EQ(CheckProblem({.buffers = {{INT64_MAX, 0, 2}, {INT64_MAX, 0, 2}}}).size(), 1);
 }
 
 }  // namespace
