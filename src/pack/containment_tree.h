@@ -1,160 +1,154 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals of slots with priorities: which of those inside [low, high) is best? A k-d tree over
-// (lower, upper), with the best of each subtree; intervals can be taken out.
+// Items with ranks: which of those alive only within [low, high) has the best? A k-d tree over
+// (lower, upper), with the best rank of each subtree; items can be taken out.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "pack/core.h"
 
 namespace stowplan::pack {
 
-struct SlotInterval {
-  int32_t lower = 0;
-  int32_t upper = 0;
-};
-
 class ContainmentTree {
  public:
-  static constexpr uint32_t kNone = 0xffffffffU;
-
-  ContainmentTree(std::span<const SlotInterval> intervals, std::span<const double> priorities)
-      : intervals_(intervals), priorities_(priorities), order_(intervals.size()) {
-    for (uint32_t i = 0; i < order_.size(); ++i) order_[i] = i;
-    leaf_of_.resize(order_.size());
-    if (!order_.empty()) Build(0, static_cast<uint32_t>(order_.size()), kNone, false);
+  explicit ContainmentTree(std::span<const Item> items) : count_(items.size()) {
+    while (leaves_ * kLeafSize < count_) leaves_ *= 2;
+    std::vector<uint32_t> order(count_);
+    for (uint32_t i = 0; i < count_; ++i) order[i] = i;
+    Split(items, order, 1, 0, leaves_, false);
+    entries_.resize(count_);
+    entry_of_.resize(count_);
+    for (uint32_t k = 0; k < count_; ++k) {
+      entries_[k] = {items[order[k]].lower, items[order[k]].upper, kNone};
+      entry_of_[order[k]] = k;
+    }
+    bounds_.resize(2 * leaves_);
+    best_.resize(2 * leaves_);
+    for (size_t leaf = 0; leaf < leaves_; ++leaf) {
+      for (size_t k = BeginOf(leaf); k < BeginOf(leaf + 1); ++k)
+        bounds_[leaves_ + leaf].Include(entries_[k]);
+    }
+    for (size_t node = leaves_; --node != 0;)
+      bounds_[node] = Bounds::Join(bounds_[2 * node], bounds_[2 * node + 1]);
   }
 
-  // The best interval within [low, high) that covers slot `through` (-1: any); kNone if none does.
-  [[nodiscard]] uint32_t FindBest(int32_t low, int32_t high, int32_t through) {
-    if (nodes_.empty()) return kNone;
+  // All items are there, with these ranks: numbers of their own, 0 the best.
+  void Fill(std::span<const uint32_t> ranks) {
+    for (uint32_t i = 0; i < count_; ++i) entries_[entry_of_[i]].rank = ranks[i];
+    for (size_t leaf = 0; leaf < leaves_; ++leaf) best_[leaves_ + leaf] = BestOfLeaf(leaf);
+    for (size_t node = leaves_; --node != 0;)
+      best_[node] = std::min(best_[2 * node], best_[2 * node + 1]);
+  }
+
+  // The best rank within [low, high) over slot `through` (-1: any); kNone if there is none.
+  [[nodiscard]] uint32_t FindBest(int32_t low, int32_t high, int32_t through) const {
+    const int32_t from = through < 0 ? high : through;  // the last slot to begin in
+    const int32_t to = through < 0 ? low : through;     // and the first to end behind
     uint32_t best = kNone;
-    stack_.assign(1, 0);
-    while (!stack_.empty()) {
-      const Node& node = nodes_[stack_.back()];
-      stack_.pop_back();
-      if (node.best == kNone || !IsBetter(node.best, best) || node.max_lower < low ||
-          node.min_upper > high)
+    size_t stack[64];
+    size_t depth = 0;
+    stack[depth++] = 1;
+    while (depth != 0) {
+      const size_t node = stack[--depth];
+      if (best_[node] >= best) continue;
+      const Bounds& bounds = bounds_[node];
+      if (bounds.max_lower < low || bounds.min_upper > high || bounds.min_lower > from ||
+          bounds.max_upper <= to)
         continue;
-      if (through >= 0 && (node.min_lower > through || node.max_upper <= through)) continue;
-      const bool is_inside =
-          node.min_lower >= low && node.max_upper <= high &&
-          (through < 0 || (node.max_lower <= through && node.min_upper > through));
-      if (is_inside) {
-        best = node.best;
+      if (bounds.min_lower >= low && bounds.max_upper <= high && bounds.max_lower <= from &&
+          bounds.min_upper > to) {
+        best = best_[node];
         continue;
       }
-      if (node.left == kNone) {
-        for (uint32_t k = node.begin; k < node.end; ++k) {
-          const uint32_t i = order_[k];
-          if (i == kNone) continue;
-          const SlotInterval& interval = intervals_[i];
-          if (interval.lower >= low && interval.upper <= high &&
-              (through < 0 || (interval.lower <= through && interval.upper > through)) &&
-              IsBetter(i, best))
-            best = i;
+      if (node >= leaves_) {
+        const size_t leaf = node - leaves_;
+        for (size_t k = BeginOf(leaf); k < BeginOf(leaf + 1); ++k) {
+          const Entry& entry = entries_[k];
+          if (entry.rank < best && entry.lower >= low && entry.upper <= high &&
+              entry.lower <= from && entry.upper > to)
+            best = entry.rank;
         }
         continue;
       }
       // The better half last, to be looked at first.
-      const bool left_is_better = nodes_[node.right].best == kNone ||
-                                  (nodes_[node.left].best != kNone &&
-                                   IsBetter(nodes_[node.left].best, nodes_[node.right].best));
-      stack_.push_back(left_is_better ? node.right : node.left);
-      stack_.push_back(left_is_better ? node.left : node.right);
+      const size_t better = best_[2 * node] < best_[2 * node + 1] ? 2 * node : 2 * node + 1;
+      stack[depth++] = better ^ 1U;
+      stack[depth++] = better;
     }
     return best;
   }
 
-  void Remove(uint32_t i) {
-    uint32_t at = leaf_of_[i];
-    Node& leaf = nodes_[at];
-    for (uint32_t k = leaf.begin; k < leaf.end; ++k) {
-      if (order_[k] == i) order_[k] = kNone;
-    }
-    Summarize(leaf);
-    for (at = leaf.parent; at != kNone && nodes_[at].best == i; at = nodes_[at].parent)
-      Join(nodes_[at]);
+  void Remove(uint32_t item) {
+    const size_t k = entry_of_[item];
+    const uint32_t rank = std::exchange(entries_[k].rank, kNone);
+    size_t leaf = k * leaves_ / count_;
+    while (BeginOf(leaf + 1) <= k) ++leaf;
+    size_t node = leaves_ + leaf;
+    if (best_[node] != rank) return;
+    best_[node] = BestOfLeaf(leaf);
+    for (node /= 2; node != 0 && best_[node] == rank; node /= 2)
+      best_[node] = std::min(best_[2 * node], best_[2 * node + 1]);
   }
 
  private:
-  static constexpr uint32_t kLeafSize = 8;
-  struct Node {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-    uint32_t left = kNone;
-    uint32_t right = kNone;
-    uint32_t parent = kNone;
-    uint32_t best = kNone;
-    int32_t min_lower = 0;
-    int32_t max_lower = 0;
-    int32_t min_upper = 0;
-    int32_t max_upper = 0;
+  static constexpr size_t kLeafSize = 8;
+  struct Entry {
+    int32_t lower;
+    int32_t upper;
+    uint32_t rank;  // kNone: taken out
+  };
+  // Of all entries that a node has had.
+  struct Bounds {
+    int32_t min_lower = INT32_MAX;
+    int32_t max_lower = INT32_MIN;
+    int32_t min_upper = INT32_MAX;
+    int32_t max_upper = INT32_MIN;
+    void Include(const Entry& entry) {
+      min_lower = std::min(min_lower, entry.lower);
+      max_lower = std::max(max_lower, entry.lower);
+      min_upper = std::min(min_upper, entry.upper);
+      max_upper = std::max(max_upper, entry.upper);
+    }
+    static Bounds Join(const Bounds& a, const Bounds& b) {
+      return {std::min(a.min_lower, b.min_lower), std::max(a.max_lower, b.max_lower),
+              std::min(a.min_upper, b.min_upper), std::max(a.max_upper, b.max_upper)};
+    }
   };
 
-  [[nodiscard]] bool IsBetter(uint32_t a, uint32_t b) const {
-    if (b == kNone) return true;
-    return priorities_[a] != priorities_[b] ? priorities_[a] > priorities_[b] : a < b;
+  // The first entry of a leaf.
+  [[nodiscard]] size_t BeginOf(size_t leaf) const { return leaf * count_ / leaves_; }
+  [[nodiscard]] uint32_t BestOfLeaf(size_t leaf) const {
+    uint32_t best = kNone;
+    for (size_t k = BeginOf(leaf); k < BeginOf(leaf + 1); ++k)
+      best = std::min(best, entries_[k].rank);
+    return best;
   }
 
-  // Builds top down with a stack of its own would be longer; the depth is the logarithm of the
-  // number of intervals.
-  uint32_t Build(uint32_t begin, uint32_t end, uint32_t parent, bool by_upper) {
-    const auto at = static_cast<uint32_t>(nodes_.size());
-    nodes_.push_back({.begin = begin, .end = end, .parent = parent});
-    if (end - begin <= kLeafSize) {
-      for (uint32_t k = begin; k < end; ++k) leaf_of_[order_[k]] = at;
-      Summarize(nodes_[at]);
-      return at;
-    }
-    const uint32_t middle = begin + (end - begin) / 2;
-    std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end,
-                     [&](uint32_t a, uint32_t b) {
-                       return by_upper ? intervals_[a].upper < intervals_[b].upper
-                                       : intervals_[a].lower < intervals_[b].lower;
-                     });
-    const uint32_t left = Build(begin, middle, at, !by_upper);
-    const uint32_t right = Build(middle, end, at, !by_upper);
-    nodes_[at].left = left;
-    nodes_[at].right = right;
-    Join(nodes_[at]);
-    Node& node = nodes_[at];
-    node.min_lower = std::min(nodes_[left].min_lower, nodes_[right].min_lower);
-    node.max_lower = std::max(nodes_[left].max_lower, nodes_[right].max_lower);
-    node.min_upper = std::min(nodes_[left].min_upper, nodes_[right].min_upper);
-    node.max_upper = std::max(nodes_[left].max_upper, nodes_[right].max_upper);
-    return at;
+  // Divides by lower and upper ends in turn. The depth is the logarithm of the number of leaves.
+  void Split(std::span<const Item> items, std::vector<uint32_t>& order, size_t node,
+             size_t first_leaf, size_t end_leaf, bool by_upper) {
+    if (node >= leaves_) return;
+    const size_t middle_leaf = (first_leaf + end_leaf) / 2;
+    const auto at = [&](size_t leaf) {
+      return order.begin() + static_cast<std::ptrdiff_t>(BeginOf(leaf));
+    };
+    std::nth_element(at(first_leaf), at(middle_leaf), at(end_leaf), [&](uint32_t a, uint32_t b) {
+      return by_upper ? items[a].upper < items[b].upper : items[a].lower < items[b].lower;
+    });
+    Split(items, order, 2 * node, first_leaf, middle_leaf, !by_upper);
+    Split(items, order, 2 * node + 1, middle_leaf, end_leaf, !by_upper);
   }
 
-  // A leaf's bounds stay those of all it once held.
-  void Summarize(Node& leaf) {
-    leaf.best = kNone;
-    bool is_first = leaf.max_upper == 0;
-    for (uint32_t k = leaf.begin; k < leaf.end; ++k) {
-      const uint32_t i = order_[k];
-      if (i == kNone) continue;
-      if (IsBetter(i, leaf.best)) leaf.best = i;
-      const SlotInterval& interval = intervals_[i];
-      leaf.min_lower = is_first ? interval.lower : std::min(leaf.min_lower, interval.lower);
-      leaf.max_lower = is_first ? interval.lower : std::max(leaf.max_lower, interval.lower);
-      leaf.min_upper = is_first ? interval.upper : std::min(leaf.min_upper, interval.upper);
-      leaf.max_upper = is_first ? interval.upper : std::max(leaf.max_upper, interval.upper);
-      is_first = false;
-    }
-  }
-  void Join(Node& node) const {
-    const uint32_t left = nodes_[node.left].best;
-    const uint32_t right = nodes_[node.right].best;
-    node.best = left == kNone || (right != kNone && IsBetter(right, left)) ? right : left;
-  }
-
-  std::span<const SlotInterval> intervals_;
-  std::span<const double> priorities_;
-  std::vector<uint32_t> order_;  // leaves' intervals; kNone: taken out
-  std::vector<Node> nodes_;
-  std::vector<uint32_t> leaf_of_;
-  std::vector<uint32_t> stack_;
+  size_t count_;
+  size_t leaves_ = 1;
+  std::vector<Entry> entries_;      // by leaf
+  std::vector<uint32_t> entry_of_;  // by item
+  std::vector<Bounds> bounds_;      // by node, from 1 on; the children of k are 2k and 2k + 1
+  std::vector<uint32_t> best_;      // by node: a rank
 };
 
 }  // namespace stowplan::pack

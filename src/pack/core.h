@@ -36,12 +36,14 @@ struct Piece {
 
 struct Core {
   std::vector<Item> items;
+  std::vector<int64_t> durations;  // by item, in the problem's time
   int32_t slot_count = 0;
   // Of the items that are not whole all their life: pieces by item and slot, those of item i from
   // piece_begins[i] to piece_begins[i + 1]. Both empty when all are whole.
   std::vector<Piece> pieces;
   std::vector<uint32_t> piece_begins;
-  std::vector<int64_t> pins;  // by item, -1 for those that are free; empty when all are
+  std::vector<int64_t> pins;   // by item, -1 for those that are free; empty when all are
+  std::vector<int64_t> hints;  // by item, -1 for those without; empty when all are
 
   [[nodiscard]] bool is_whole() const { return piece_begins.empty(); }
   [[nodiscard]] bool is_pinned(uint32_t item) const { return !pins.empty() && pins[item] >= 0; }

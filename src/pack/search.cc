@@ -7,250 +7,318 @@
 #include <utility>
 
 #include "pack/align.h"
+#include "pack/chance.h"
 
 namespace stowplan::pack {
 namespace {
 
-// Small, quick, and the same everywhere.
-class Chance {
- public:
-  explicit Chance(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15ULL + 0x2545F4914F6CDD1DULL) {}
-  // In [0, 1).
-  double Next() {
-    state_ ^= state_ << 13U;
-    state_ ^= state_ >> 7U;
-    state_ ^= state_ << 17U;
-    return static_cast<double>(state_ >> 11U) * 0x1.0p-53;
-  }
-
- private:
-  uint64_t state_;
-};
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-struct Search::State {
-  using Words = std::vector<uint64_t>;
-  // A moment at which no further buffer could be alive with all that are.
-  struct Section {
-    std::vector<uint32_t> buffers;  // by lower bound, nearly
-    int64_t slack = 0;
-    int64_t floor = 0;
-    double failures = 0;
-  };
-
-  explicit State(const Problem& given) : problem(given) {
-    FindSections();
-    FindNeighbours();
-    lows.resize(problem.buffers.size());
-    is_placed.resize(problem.buffers.size());
-    reasons.resize(problem.buffers.size());
+class Search::State {
+ public:
+  State(const Core& core, const Graph& graph)
+      : core_(core),
+        graph_(graph),
+        lows_(core.items.size()),
+        reasons_(core.items.size()),
+        is_placed_(core.items.size()),
+        sections_(graph.section_count()),
+        is_dirty_(graph.section_count()),
+        words_(core.items.size() / 64 + 1) {
+    // A member is an item and what it needs in a section; where items are whole, the item says it
+    // all.
+    if (core.is_whole()) {
+      for (uint32_t i = 0; i < core.items.size(); ++i)
+        members_.push_back({i, 0, core.items[i].size});
+      for (const Member& member : graph.members) order_.push_back(member.item);
+    } else {
+      members_ = graph.members;
+      for (uint32_t m = 0; m < members_.size(); ++m) order_.push_back(m);
+    }
     FindTwins();
   }
 
-  // Sections in order of time; a buffer is in consecutive ones.
-  void FindSections() {
-    struct Event {
-      int64_t time;
-      bool is_begin;  // at one time, ends come first
-      uint32_t buffer;
-    };
-    std::vector<Event> events;
-    for (uint32_t b = 0; b < problem.buffers.size(); ++b) {
-      if (problem.buffers[b].size == 0) continue;
-      events.push_back({problem.buffers[b].start, true, b});
-      events.push_back({problem.buffers[b].end, false, b});
-    }
-    std::ranges::sort(events, [](const Event& a, const Event& b) {
-      if (a.time != b.time) return a.time < b.time;
-      return a.is_begin != b.is_begin ? a.is_begin < b.is_begin : a.buffer < b.buffer;
-    });
-    firsts.assign(problem.buffers.size(), 0);
-    lasts.assign(problem.buffers.size(), 0);
-    std::vector<uint32_t> alive;
-    bool has_begun = false;
-    for (const Event& event : events) {
-      if (event.is_begin) {
-        firsts[event.buffer] = static_cast<uint32_t>(sections.size());
-        alive.push_back(event.buffer);
-        has_begun = true;
+  SearchResult Run(int64_t capacity, const SearchConfig& config, int64_t& nodes,
+                   const std::function<bool()>& should_stop) {
+    Start(capacity, config);
+    GoAbovePins();
+    bool is_fine = Settle();
+    while (true) {
+      if (is_fine) {
+        const uint32_t section = ChooseSection();
+        if (section == kNone) return SearchResult::kFound;
+        if (nodes-- <= 0) return SearchResult::kGaveUp;
+        if (nodes % 128 == 0 && should_stop && should_stop()) return SearchResult::kGaveUp;
+        const uint32_t item = ChooseItem(section);
+        frames_.push_back({item, trail_.size(), section_trail_.size(), pool_.size()});
+        is_fine = Place(item, frames_.size() - 1) && Settle();
         continue;
       }
-      if (std::exchange(has_begun, false)) sections.push_back({.buffers = alive});
-      lasts[event.buffer] = static_cast<uint32_t>(sections.size());  // one past the last
-      std::erase(alive, event.buffer);
-    }
-  }
-
-  void FindNeighbours() {
-    neighbours.resize(problem.buffers.size());
-    std::vector<uint32_t> seen(problem.buffers.size(), 0);
-    uint32_t mark = 0;
-    for (uint32_t b = 0; b < problem.buffers.size(); ++b) {
-      if (problem.buffers[b].size == 0) continue;
-      ++mark;
-      seen[b] = mark;
-      for (uint32_t s = firsts[b]; s < lasts[b]; ++s) {
-        for (const uint32_t other : sections[s].buffers) {
-          if (std::exchange(seen[other], mark) != mark) neighbours[b].push_back(other);
-        }
+      // Back to the last decision that the conflict follows from.
+      while (true) {
+        if (frames_.empty()) return SearchResult::kNone;
+        const size_t level = frames_.size() - 1;
+        const uint32_t item = frames_.back().item;
+        GoBack(frames_.back());
+        frames_.pop_back();
+        const uint64_t bit = uint64_t{1} << (level % 64);
+        if ((conflict_[level / 64] & bit) == 0) continue;
+        conflict_[level / 64] &= ~bit;
+        if (nodes-- <= 0) return SearchResult::kGaveUp;
+        is_fine = Lift(item) && Settle();
+        break;
       }
     }
   }
 
-  // Buffers that are alive with the same others and have one size are put down in one order.
+  [[nodiscard]] std::span<const int64_t> offsets() const { return lows_; }
+
+ private:
+  using Words = std::vector<uint64_t>;
+  struct Section {
+    int64_t slack = 0;
+    int64_t floor = 0;    // the least bound of what is to be put down; kNever when all is
+    uint32_t placed = 0;  // how many of its members are down; they come first in its order
+    float failures = 0;
+  };
+  // What is open at one depth of the search, and how long the trails were before.
+  struct Frame {
+    uint32_t item = 0;
+    size_t trail = 0;
+    size_t section_trail = 0;
+    size_t pool = 0;
+  };
+  struct Change {
+    uint32_t item;
+    uint32_t reason;
+    int64_t low;
+  };
+  struct SectionChange {
+    uint32_t section;
+    int64_t slack;
+    int64_t floor;
+  };
+
+  // Items that are alive with the same others and have one size are put down in one order.
   void FindTwins() {
-    twins.resize(problem.buffers.size());
-    for (const Section& section : sections) {
-      for (const uint32_t a : section.buffers) {
-        if (!twins[a].empty()) continue;
-        for (const uint32_t b : section.buffers) {
-          if (a != b && firsts[a] == firsts[b] && lasts[a] == lasts[b] &&
-              problem.buffers[a].size == problem.buffers[b].size &&
-              problem.buffers[a].alignment == problem.buffers[b].alignment)
-            twins[a].push_back(b);
+    twins_.resize(core_.items.size());
+    if (!core_.is_whole() || !core_.pins.empty()) return;
+    std::vector<uint32_t> items(core_.items.size());
+    for (uint32_t i = 0; i < items.size(); ++i) items[i] = i;
+    const auto key = [&](uint32_t i) {
+      const std::span<const uint32_t> sections = graph_.SectionsOf(i);
+      return std::tuple(sections.front(), sections.back(), core_.items[i].size,
+                        core_.items[i].alignment);
+    };
+    std::ranges::sort(items, {}, key);
+    for (size_t from = 0, to = 0; from < items.size(); from = to) {
+      while (to < items.size() && key(items[to]) == key(items[from])) ++to;
+      for (size_t a = from; a < to; ++a) {
+        for (size_t b = from; b < to; ++b) {
+          if (a != b) twins_[items[a]].push_back(items[b]);
         }
       }
     }
   }
 
-  // Reasons lie in one pool, which grows with the search and shrinks when it goes back.
+  void Start(int64_t capacity, const SearchConfig& config) {
+    capacity_ = capacity;
+    config_ = config;
+    chance_ = Chance(config.seed);
+    pool_.assign(words_, 0);  // the first reason: none
+    trail_.clear();
+    section_trail_.clear();
+    frames_.clear();
+    conflict_.assign(words_, 0);
+    dirty_.clear();
+    for (uint32_t s = 0; s < sections_.size(); ++s) {
+      sections_[s] = {};
+      is_dirty_[s] = 1;
+      dirty_.push_back(s);
+    }
+    for (uint32_t i = 0; i < core_.items.size(); ++i) {
+      lows_[i] = core_.is_pinned(i) ? core_.pins[i] : 0;
+      reasons_[i] = 0;
+      is_placed_[i] = 0;
+    }
+  }
+
+  // What would lie across a pinned item must lie above it.
+  void GoAbovePins() {
+    if (core_.pins.empty()) return;
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (uint32_t pinned = 0; pinned < core_.items.size(); ++pinned) {
+        if (!core_.is_pinned(pinned)) continue;
+        graph_.EachNeighbour(core_, pinned, [&](uint32_t item, int64_t rise, int64_t drop) {
+          const int64_t above = AlignUp(core_.pins[pinned] + rise, core_.items[item].alignment);
+          if (core_.is_pinned(item) || lows_[item] >= above ||
+              lows_[item] + drop <= core_.pins[pinned])
+            return;
+          lows_[item] = above;
+          has_changed = true;
+        });
+      }
+    }
+  }
+
+  // Reasons are sets of levels. They lie in one pool, which grows with the search and shrinks when
+  // it goes back.
   uint32_t NewReason() {
-    const auto id = static_cast<uint32_t>(pool.size() / words);
-    pool.resize(pool.size() + words, 0);
+    const auto id = static_cast<uint32_t>(pool_.size() / words_);
+    pool_.resize(pool_.size() + words_, 0);
     return id;
   }
   void Include(uint32_t into, uint32_t other) {
-    for (size_t w = 0; w < words; ++w) pool[into * words + w] |= pool[other * words + w];
+    for (size_t w = 0; w < words_; ++w) pool_[into * words_ + w] |= pool_[other * words_ + w];
   }
-  void Include(uint32_t into, const Words& other) {
-    for (size_t w = 0; w < words; ++w) pool[into * words + w] |= other[w];
-  }
-  void Include(Words& into, uint32_t other) const {
-    for (size_t w = 0; w < words; ++w) into[w] |= pool[other * words + w];
+  void IncludeInConflict(uint32_t other) {
+    for (size_t w = 0; w < words_; ++w) conflict_[w] |= pool_[other * words_ + w];
   }
 
-  struct Change {
-    uint32_t buffer;
-    int64_t low;
-    uint32_t reason;
-  };
-  void Raise(uint32_t buffer, int64_t low, uint32_t reason) {
-    trail.push_back({buffer, lows[buffer], reasons[buffer]});
-    lows[buffer] = low;
-    reasons[buffer] = reason;
-    for (uint32_t s = firsts[buffer]; s < lasts[buffer]; ++s) {
-      if (std::exchange(is_dirty[s], 1) == 0) dirty.push_back(s);
-    }
+  void Mark(uint32_t section) {
+    if (std::exchange(is_dirty_[section], 1) == 0) dirty_.push_back(section);
   }
-  void GoBack(size_t trail_size, size_t pool_size) {
-    while (trail.size() > trail_size) {
-      const Change& change = trail.back();
-      lows[change.buffer] = change.low;
-      reasons[change.buffer] = change.reason;
-      for (uint32_t s = firsts[change.buffer]; s < lasts[change.buffer]; ++s) {
-        if (std::exchange(is_dirty[s], 1) == 0) dirty.push_back(s);
-      }
-      trail.pop_back();
+  // False, with the conflict, when the item must lie lower.
+  bool Raise(uint32_t item, int64_t low, uint32_t reason) {
+    if (core_.is_pinned(item)) {
+      conflict_.assign(words_, 0);
+      IncludeInConflict(reason);
+      return false;
     }
-    pool.resize(pool_size);
+    trail_.push_back({item, reasons_[item], lows_[item]});
+    lows_[item] = low;
+    reasons_[item] = reason;
+    for (const uint32_t s : graph_.SectionsOf(item)) Mark(s);
+    return true;
   }
 
-  // Stacks what a section still has to take, from the lowest bound up. False when the ceiling is
-  // too low; `conflict` is why.
-  bool Stack(Section& section, Words* conflict) {
-    std::vector<uint32_t>& order = section.buffers;
-    for (size_t k = 1; k < order.size(); ++k) {
-      const uint32_t buffer = order[k];
+  void GoBack(const Frame& frame) {
+    for (const uint32_t s : dirty_) is_dirty_[s] = 0;
+    dirty_.clear();
+    is_placed_[frame.item] = 0;
+    for (const uint32_t s : graph_.SectionsOf(frame.item)) --sections_[s].placed;
+    while (section_trail_.size() > frame.section_trail) {
+      const SectionChange& change = section_trail_.back();
+      sections_[change.section].slack = change.slack;
+      sections_[change.section].floor = change.floor;
+      section_trail_.pop_back();
+    }
+    while (trail_.size() > frame.trail) {
+      const Change& change = trail_.back();
+      lows_[change.item] = change.low;
+      reasons_[change.item] = change.reason;
+      trail_.pop_back();
+    }
+    pool_.resize(frame.pool);
+  }
+
+  // Stacks what a section still has to take, from the lowest bound up. False, with the conflict,
+  // when the ceiling is too low.
+  template <bool kIsWhole>
+  bool Stack(uint32_t s) {
+    Section& section = sections_[s];
+    uint32_t* const order = order_.data() + graph_.section_begins[s] + section.placed;
+    const size_t count = graph_.section_begins[s + 1] - graph_.section_begins[s] - section.placed;
+    const auto bound = [&](uint32_t m) {
+      return kIsWhole ? lows_[m] : lows_[members_[m].item] + members_[m].low;
+    };
+    for (size_t k = 1; k < count; ++k) {
+      const uint32_t member = order[k];
+      const int64_t low = bound(member);
       size_t at = k;
-      for (; at != 0 && lows[order[at - 1]] > lows[buffer]; --at) order[at] = order[at - 1];
-      order[at] = buffer;
+      for (; at != 0 && bound(order[at - 1]) > low; --at) order[at] = order[at - 1];
+      order[at] = member;
     }
     int64_t top = 0;
     size_t block = 0;  // where the stack last stood on a bound
-    section.floor = std::numeric_limits<int64_t>::max();
-    for (size_t k = 0; k < order.size(); ++k) {
-      const uint32_t buffer = order[k];
-      if (is_placed[buffer] != 0) continue;
-      if (section.floor == std::numeric_limits<int64_t>::max()) section.floor = lows[buffer];
-      if (lows[buffer] >= top) {
-        top = lows[buffer];
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t low = bound(order[k]);
+      if (low >= top) {
+        top = low;
         block = k;
       }
-      top += problem.buffers[buffer].size;
-      if (top <= capacity) continue;
-      if (conflict != nullptr) {
-        conflict->assign(words, 0);
-        for (size_t j = block; j <= k; ++j) {
-          if (is_placed[order[j]] == 0) Include(*conflict, reasons[order[j]]);
-        }
-      }
+      top += members_[order[k]].size;
+      if (top <= capacity_) continue;
+      conflict_.assign(words_, 0);
+      for (size_t j = block; j <= k; ++j) IncludeInConflict(reasons_[members_[order[j]].item]);
+      section.failures += 1;
       return false;
     }
-    section.slack = capacity - top;
+    const int64_t slack = capacity_ - top;
+    const int64_t floor = count == 0 ? kNever : bound(order[0]);
+    if (slack != section.slack || floor != section.floor) {
+      section_trail_.push_back({s, section.slack, section.floor});
+      section.slack = slack;
+      section.floor = floor;
+    }
     return true;
   }
 
   // Looks at all sections that have changed.
-  bool Settle(Words& conflict) {
-    bool is_fine = true;
-    for (const uint32_t s : dirty) {
-      is_dirty[s] = 0;
-      if (is_fine && !Stack(sections[s], &conflict)) {
-        is_fine = false;
-        sections[s].failures += 1;
-      } else if (!is_fine) {
-        // It must be looked at again after going back, which marks it once more.
-        late.push_back(s);
+  bool Settle() {
+    const bool is_whole = core_.is_whole();
+    for (size_t k = 0; k < dirty_.size(); ++k) {
+      const uint32_t s = dirty_[k];
+      if (!(is_whole ? Stack<true>(s) : Stack<false>(s))) {
+        for (size_t j = k; j < dirty_.size(); ++j) is_dirty_[dirty_[j]] = 0;
+        dirty_.clear();
+        return false;
       }
+      is_dirty_[s] = 0;
     }
-    dirty.clear();
-    for (const uint32_t s : late) {
-      is_dirty[s] = 1;
-      dirty.push_back(s);
-    }
-    late.clear();
-    return is_fine;
+    dirty_.clear();
+    return true;
   }
 
   // Where something is still to be put down; none when all is done.
-  std::optional<uint32_t> ChooseSection() {
-    std::optional<uint32_t> best;
+  uint32_t ChooseSection() {
+    uint32_t best = kNone;
     double best_value = 0;
-    for (uint32_t s = 0; s < sections.size(); ++s) {
-      const Section& section = sections[s];
-      if (section.floor == std::numeric_limits<int64_t>::max()) continue;
+    for (uint32_t s = 0; s < sections_.size(); ++s) {
+      const Section& section = sections_[s];
+      if (section.floor == kNever) continue;
       double value = 0;
-      switch (config.section) {
+      switch (config_.section) {
         case SectionRule::kLeastSlack:
-          value = static_cast<double>(section.slack) / (1 + section.failures);
+          value = static_cast<double>(section.slack) / (1 + static_cast<double>(section.failures));
           break;
         case SectionRule::kLowestFloor:
           value = static_cast<double>(section.floor);
           break;
-        case SectionRule::kFewestChoices: {
-          int choices = 0;
-          for (const uint32_t buffer : section.buffers) {
-            if (is_placed[buffer] == 0 && lows[buffer] == section.floor) ++choices;
-          }
-          value = choices / (1 + section.failures);
+        case SectionRule::kFewestChoices:
+          value = CountChoices(s) / (1 + static_cast<double>(section.failures));
           break;
-        }
       }
-      if (config.noise > 0) value *= 1 + config.noise * chance.Next();
-      if (!best || value < best_value) {
+      if (config_.noise > 0) value *= 1 + config_.noise * chance_.Fraction();
+      if (best == kNone || value < best_value) {
         best = s;
         best_value = value;
       }
     }
     return best;
   }
+  // Calls visit(item) for what lies on the floor of a section.
+  template <class Visit>
+  void EachOnFloor(uint32_t s, Visit visit) const {
+    for (uint32_t k = graph_.section_begins[s] + sections_[s].placed;
+         k < graph_.section_begins[s + 1]; ++k) {
+      const Member& member = members_[order_[k]];
+      if (lows_[member.item] + member.low == sections_[s].floor) visit(member.item);
+    }
+  }
+  [[nodiscard]] double CountChoices(uint32_t s) const {
+    double choices = 0;
+    EachOnFloor(s, [&](uint32_t) { choices += 1; });
+    return choices;
+  }
 
-  [[nodiscard]] double ValueOf(uint32_t buffer) const {
-    const auto size = static_cast<double>(problem.buffers[buffer].size);
-    const auto duration =
-        static_cast<double>(problem.buffers[buffer].end - problem.buffers[buffer].start);
-    switch (config.choice) {
+  [[nodiscard]] double ValueOf(uint32_t item) const {
+    const auto size = static_cast<double>(core_.items[item].size);
+    const auto duration = static_cast<double>(core_.durations[item]);
+    switch (config_.choice) {
       case ChoiceRule::kLongest:
         return duration;
       case ChoiceRule::kLargest:
@@ -259,184 +327,118 @@ struct Search::State {
         return size * duration;
       case ChoiceRule::kTightest: {
         double tight = 0;
-        for (uint32_t s = firsts[buffer]; s < lasts[buffer]; ++s)
-          tight += 1.0 / (1.0 + static_cast<double>(sections[s].slack));
+        for (const uint32_t s : graph_.SectionsOf(item))
+          tight += 1.0 / (1.0 + static_cast<double>(sections_[s].slack));
         return tight;
       }
     }
     return 0;
   }
 
-  // A buffer on the floor of the section under which nothing else fits. Where something does, the
+  // An item on the floor of the section under which nothing else fits. Where something does, the
   // search goes down to it first.
-  uint32_t ChooseBuffer(uint32_t s) {
-    uint32_t best = 0;
+  uint32_t ChooseItem(uint32_t s) {
     while (true) {
-      const Section& section = sections[s];
-      std::optional<uint32_t> found;
+      uint32_t best = kNone;
       double best_value = 0;
-      for (const uint32_t buffer : section.buffers) {
-        if (is_placed[buffer] != 0 || lows[buffer] != section.floor) continue;
-        double value = ValueOf(buffer);
-        if (config.noise > 0) value *= 1 + config.noise * chance.Next();
-        if (!found || value > best_value) {
-          found = buffer;
+      EachOnFloor(s, [&](uint32_t item) {
+        double value = ValueOf(item);
+        if (config_.noise > 0) value *= 1 + config_.noise * chance_.Fraction();
+        if (best == kNone || value > best_value) {
+          best = item;
           best_value = value;
         }
-      }
-      best = *found;
-      std::optional<uint32_t> beneath;
-      for (const uint32_t other : neighbours[best]) {
-        if (is_placed[other] == 0 && lows[other] + problem.buffers[other].size <= lows[best] &&
-            (!beneath || lows[other] < lows[*beneath]))
+      });
+      uint32_t beneath = kNone;
+      graph_.EachNeighbour(core_, best, [&](uint32_t other, int64_t, int64_t drop) {
+        if (is_placed_[other] == 0 && lows_[other] + drop <= lows_[best] &&
+            (beneath == kNone || lows_[other] < lows_[beneath]))
           beneath = other;
-      }
-      if (!beneath) return best;
-      // Of that buffer's sections, the one with the lowest floor.
-      s = firsts[*beneath];
-      for (uint32_t other = s; other < lasts[*beneath]; ++other) {
-        if (sections[other].floor < sections[s].floor) s = other;
-      }
+      });
+      if (beneath == kNone) return best;
+      // Of that item's sections, the one with the lowest floor.
+      const std::span<const uint32_t> sections = graph_.SectionsOf(beneath);
+      s = *std::ranges::min_element(sections, {}, [&](uint32_t k) { return sections_[k].floor; });
     }
   }
 
-  // Puts a buffer down at its bound: all alive with it must lie above it.
-  void Place(uint32_t buffer, size_t level) {
-    is_placed[buffer] = 1;
-    for (uint32_t s = firsts[buffer]; s < lasts[buffer]; ++s) {
-      if (std::exchange(is_dirty[s], 1) == 0) dirty.push_back(s);
+  // Puts an item down at its bound: all alive with it must lie above it.
+  bool Place(uint32_t item, size_t level) {
+    is_placed_[item] = 1;
+    for (const uint32_t s : graph_.SectionsOf(item)) {
+      Mark(s);
+      uint32_t* const order = order_.data() + graph_.section_begins[s] + sections_[s].placed++;
+      uint32_t* at = order;
+      while (members_[*at].item != item) ++at;
+      std::rotate(order, at, at + 1);
     }
-    const int64_t top = lows[buffer] + problem.buffers[buffer].size;
-    for (const uint32_t other : neighbours[buffer]) {
-      if (is_placed[other] != 0) continue;
-      const int64_t low = AlignUp(top, problem.buffers[other].alignment);
-      if (lows[other] >= low) continue;
+    bool is_fine = true;
+    graph_.EachNeighbour(core_, item, [&](uint32_t other, int64_t rise, int64_t) {
+      if (!is_fine || is_placed_[other] != 0 || lows_[other] >= lows_[item] + rise) return;
       const uint32_t reason = NewReason();
-      Include(reason, reasons[other]);
-      Include(reason, reasons[buffer]);
-      pool[reason * words + level / 64] |= uint64_t{1} << (level % 64);
-      Raise(other, low, reason);
-    }
+      Include(reason, reasons_[other]);
+      Include(reason, reasons_[item]);
+      pool_[reason * words_ + level / 64] |= uint64_t{1} << (level % 64);
+      is_fine = Raise(other, AlignUp(lows_[item] + rise, core_.items[other].alignment), reason);
+    });
+    return is_fine;
   }
 
-  // It does not lie at its bound, for `why`: then it rests on something that is not down yet. So do
-  // its twins. False when there is nothing to rest on.
-  bool Lift(uint32_t buffer, const Words& why, Words& conflict) {
-    int64_t low = std::numeric_limits<int64_t>::max();
+  // The item does not lie at its bound, for what is in the conflict: then it rests on something
+  // that is not down yet. So do its twins. False, with the conflict, when there is nothing to rest
+  // on.
+  bool Lift(uint32_t item) {
+    int64_t low = kNever;
     const uint32_t reason = NewReason();
-    Include(reason, reasons[buffer]);
-    Include(reason, why);
-    for (const uint32_t other : neighbours[buffer]) {
-      if (is_placed[other] != 0) continue;
-      low = std::min(low, lows[other] + problem.buffers[other].size);
-      Include(reason, reasons[other]);
-    }
-    if (low == std::numeric_limits<int64_t>::max()) {
-      conflict.assign(words, 0);
-      Include(conflict, reason);
+    Include(reason, reasons_[item]);
+    for (size_t w = 0; w < words_; ++w) pool_[reason * words_ + w] |= conflict_[w];
+    graph_.EachNeighbour(core_, item, [&](uint32_t other, int64_t, int64_t drop) {
+      if (is_placed_[other] != 0) return;
+      low = std::min(low, lows_[other] + drop);
+      Include(reason, reasons_[other]);
+    });
+    if (low == kNever) {
+      conflict_.assign(words_, 0);
+      IncludeInConflict(reason);
       return false;
     }
-    const int64_t before = lows[buffer];
-    Raise(buffer, AlignUp(low, problem.buffers[buffer].alignment), reason);
-    for (const uint32_t twin : twins[buffer]) {
-      if (is_placed[twin] == 0 && lows[twin] == before) {
-        const uint32_t same = NewReason();
-        Include(same, reason);
-        Include(same, reasons[twin]);
-        Raise(twin, lows[buffer], same);
-      }
+    const int64_t before = lows_[item];
+    if (!Raise(item, AlignUp(low, core_.items[item].alignment), reason)) return false;
+    for (const uint32_t twin : twins_[item]) {
+      if (is_placed_[twin] != 0 || lows_[twin] != before) continue;
+      const uint32_t same = NewReason();
+      Include(same, reason);
+      Include(same, reasons_[twin]);
+      Raise(twin, lows_[item], same);
     }
     return true;
   }
 
-  // What is open at one depth of the search.
-  struct Frame {
-    uint32_t buffer = 0;
-    size_t trail = 0;
-    size_t pool = 0;
-  };
+  const Core& core_;
+  const Graph& graph_;
+  std::vector<Member> members_;
+  std::vector<std::vector<uint32_t>> twins_;
 
-  SearchResult Run(int64_t height, const SearchConfig& how, int64_t& nodes,
-                   const std::function<bool()>& should_stop) {
-    capacity = height;
-    config = how;
-    chance = Chance(how.seed);
-    words = problem.buffers.size() / 64 + 1;
-    pool.assign(words, 0);  // the first reason: none
-    trail.clear();
-    dirty.clear();
-    is_dirty.assign(sections.size(), 1);
-    for (uint32_t s = 0; s < sections.size(); ++s) {
-      dirty.push_back(s);
-      sections[s].failures = 0;
-    }
-    for (uint32_t b = 0; b < problem.buffers.size(); ++b) {
-      lows[b] = 0;
-      reasons[b] = 0;
-      is_placed[b] = problem.buffers[b].size == 0 ? 1 : 0;
-    }
-    std::vector<Frame> frames;
-    Words conflict(words, 0);
-    bool is_fine = Settle(conflict);
-    while (true) {
-      if (is_fine) {
-        const std::optional<uint32_t> section = ChooseSection();
-        if (!section) return SearchResult::kFound;
-        if (nodes-- <= 0) return SearchResult::kGaveUp;
-        if (nodes % 256 == 0 && should_stop && should_stop()) return SearchResult::kGaveUp;
-        Frame frame;
-        frame.buffer = ChooseBuffer(*section);
-        frame.trail = trail.size();
-        frame.pool = pool.size();
-        frames.push_back(frame);
-        Place(frame.buffer, frames.size() - 1);
-        is_fine = Settle(conflict);
-        continue;
-      }
-      // Back to the last decision that the conflict follows from.
-      while (true) {
-        if (frames.empty()) return SearchResult::kNone;
-        const size_t level = frames.size() - 1;
-        const Frame frame = frames.back();
-        frames.pop_back();
-        is_placed[frame.buffer] = 0;
-        for (uint32_t s = firsts[frame.buffer]; s < lasts[frame.buffer]; ++s) {
-          if (std::exchange(is_dirty[s], 1) == 0) dirty.push_back(s);
-        }
-        GoBack(frame.trail, frame.pool);
-        const uint64_t bit = uint64_t{1} << (level % 64);
-        if ((conflict[level / 64] & bit) == 0) continue;
-        conflict[level / 64] &= ~bit;
-        if (nodes-- <= 0) return SearchResult::kGaveUp;
-        const Words why = conflict;
-        is_fine = Lift(frame.buffer, why, conflict) && Settle(conflict);
-        break;
-      }
-    }
-  }
-
-  const Problem problem;
-  std::vector<Section> sections;
-  std::vector<uint32_t> firsts;  // by buffer: its sections [first, last)
-  std::vector<uint32_t> lasts;
-  std::vector<std::vector<uint32_t>> neighbours;  // by buffer: alive with it at some moment
-  std::vector<std::vector<uint32_t>> twins;
-
-  int64_t capacity = 0;
-  SearchConfig config;
-  Chance chance{0};
-  std::vector<int64_t> lows;       // by buffer
-  std::vector<uint8_t> is_placed;  // by buffer
-  std::vector<uint32_t> reasons;   // by buffer: rows of the pool
-  size_t words = 1;                // of a reason: a bit a level
-  Words pool;
-  std::vector<Change> trail;
-  std::vector<uint32_t> dirty;  // sections to look at again
-  std::vector<uint32_t> late;
-  std::vector<uint8_t> is_dirty;
+  int64_t capacity_ = 0;
+  SearchConfig config_;
+  Chance chance_{0};
+  std::vector<int64_t> lows_;      // by item
+  std::vector<uint32_t> reasons_;  // by item: rows of the pool
+  std::vector<uint8_t> is_placed_;
+  std::vector<Section> sections_;
+  std::vector<uint32_t> order_;  // members by section: those that are down, then by bound, nearly
+  std::vector<uint32_t> dirty_;  // sections to look at again
+  std::vector<uint8_t> is_dirty_;
+  size_t words_;  // of a reason: a bit a level
+  Words pool_;
+  Words conflict_;
+  std::vector<Change> trail_;
+  std::vector<SectionChange> section_trail_;
+  std::vector<Frame> frames_;
 };
 
-Search::Search(const Problem& problem) : state_(std::make_unique<State>(problem)) {}
+Search::Search(const Core& core, const Graph& graph)
+    : state_(std::make_unique<State>(core, graph)) {}
 Search::~Search() = default;
 
 SearchResult Search::Run(int64_t capacity, const SearchConfig& config, int64_t& nodes,
@@ -444,13 +446,6 @@ SearchResult Search::Run(int64_t capacity, const SearchConfig& config, int64_t& 
   return state_->Run(capacity, config, nodes, should_stop);
 }
 
-Plan Search::plan() const {
-  Plan plan;
-  for (size_t b = 0; b < state_->problem.buffers.size(); ++b) {
-    plan.offsets.push_back(state_->lows[b]);
-    plan.height = std::max(plan.height, state_->lows[b] + state_->problem.buffers[b].size);
-  }
-  return plan;
-}
+std::span<const int64_t> Search::offsets() const { return state_->offsets(); }
 
 }  // namespace stowplan::pack

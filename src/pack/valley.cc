@@ -2,53 +2,14 @@
 #include "pack/valley.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <queue>
 
 #include "pack/align.h"
-#include "pack/containment_tree.h"
 #include "pack/slack_tree.h"
 
 namespace stowplan::pack {
 namespace {
-
-constexpr uint32_t kNone = 0xffffffffU;
-
-// Time as slots: one for each moment at which something begins. Between two of them things only
-// end, which needs no more room.
-struct Slots {
-  std::vector<SlotInterval> intervals;  // by buffer
-  size_t count = 0;
-};
-
-Slots FindSlots(const Problem& problem) {
-  std::vector<int64_t> starts;
-  starts.reserve(problem.buffers.size());
-  for (const Buffer& buffer : problem.buffers) starts.push_back(buffer.start);
-  std::ranges::sort(starts);
-  starts.erase(std::ranges::unique(starts).begin(), starts.end());
-  Slots slots;
-  slots.count = starts.size();
-  slots.intervals.reserve(problem.buffers.size());
-  for (const Buffer& buffer : problem.buffers) {
-    const auto lower = std::ranges::lower_bound(starts, buffer.start) - starts.begin();
-    const auto upper = std::ranges::lower_bound(starts, buffer.end) - starts.begin();
-    slots.intervals.push_back({static_cast<int32_t>(lower), static_cast<int32_t>(upper)});
-  }
-  return slots;
-}
-
-std::vector<int64_t> LoadsOf(const Problem& problem, const Slots& slots) {
-  std::vector<int64_t> loads(slots.count + 1, 0);
-  for (size_t b = 0; b < problem.buffers.size(); ++b) {
-    loads[static_cast<size_t>(slots.intervals[b].lower)] += problem.buffers[b].size;
-    loads[static_cast<size_t>(slots.intervals[b].upper)] -= problem.buffers[b].size;
-  }
-  for (size_t s = 1; s < loads.size(); ++s) loads[s] += loads[s - 1];
-  loads.pop_back();
-  return loads;
-}
 
 // The surface of what has been placed: flat pieces from left to right, the lowest first.
 class Skyline {
@@ -153,76 +114,65 @@ class Skyline {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-}  // namespace
-
-std::vector<double> PrioritiesOf(const Problem& problem, Priority priority) {
-  std::vector<double> values;
-  values.reserve(problem.buffers.size());
-  for (const Buffer& buffer : problem.buffers) {
-    const auto size = static_cast<double>(buffer.size);
-    const auto duration = static_cast<double>(buffer.end - buffer.start);
-    switch (priority) {
-      case Priority::kDuration:
-        values.push_back(duration);
-        break;
-      case Priority::kDurationRootSize:
-        values.push_back(duration * std::sqrt(size));
-        break;
-      case Priority::kArea:
-        values.push_back(duration * size);
-        break;
-      case Priority::kRootDurationSize:
-        values.push_back(std::sqrt(duration) * size);
-        break;
-      case Priority::kSize:
-        values.push_back(size);
-        break;
-    }
+std::vector<int64_t> HullLoadsOf(const Core& core) {
+  std::vector<int64_t> loads(static_cast<size_t>(core.slot_count) + 1, 0);
+  for (const Item& item : core.items) {
+    loads[static_cast<size_t>(item.lower)] += item.size;
+    loads[static_cast<size_t>(item.upper)] -= item.size;
   }
-  return values;
+  for (size_t s = 1; s < loads.size(); ++s) loads[s] += loads[s - 1];
+  loads.pop_back();
+  return loads;
 }
 
-Plan DecodeValleys(const Problem& problem, std::span<const double> priorities, Tightness tightness,
-                   int64_t goal) {
-  Plan plan;
-  plan.offsets.assign(problem.buffers.size(), 0);
-  if (problem.buffers.empty()) return plan;
-  const Slots slots = FindSlots(problem);
-  ContainmentTree tree(slots.intervals, priorities);
-  std::vector<int64_t> slacks = LoadsOf(problem, slots);
-  for (int64_t& slack : slacks) slack = goal - slack;
-  SlackTree slack_tree(slacks);
-  Skyline skyline(static_cast<int32_t>(slots.count));
+}  // namespace
+
+Valleys::Valleys(const Core& core) : core_(core), tree_(core.items), loads_(HullLoadsOf(core)) {}
+
+std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, Tightness tightness,
+                                     int64_t goal) {
+  const std::vector<Item>& items = core_.items;
+  std::vector<int64_t> offsets(items.size(), 0);
+  if (items.empty()) return offsets;
+  {
+    std::vector<uint32_t> ranks(items.size());
+    for (uint32_t r = 0; r < order.size(); ++r) ranks[order[r]] = r;
+    tree_.Fill(ranks);
+  }
   const bool is_tight = tightness == Tightness::kTight;
-  for (size_t left = problem.buffers.size(); left != 0;) {
+  std::optional<SlackTree> slack_tree;
+  if (is_tight) {
+    std::vector<int64_t> slacks = loads_;
+    for (int64_t& slack : slacks) slack = goal - slack;
+    slack_tree.emplace(slacks);
+  }
+  Skyline skyline(core_.slot_count);
+  for (size_t left = items.size(); left != 0;) {
     const uint32_t id = skyline.Lowest();
     const Skyline::Piece piece = skyline[id];
-    uint32_t buffer = kNone;
+    uint32_t rank = kNone;
     if (is_tight) {
       const size_t tightest =
-          slack_tree.FindTightest(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high));
-      buffer = tree.FindBest(piece.low, piece.high, static_cast<int32_t>(tightest));
+          slack_tree->FindTightest(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high));
+      rank = tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(tightest));
     }
-    if (buffer == kNone) buffer = tree.FindBest(piece.low, piece.high, -1);
-    if (buffer == kNone) {
+    if (rank == kNone) rank = tree_.FindBest(piece.low, piece.high, -1);
+    if (rank == kNone) {
       const std::optional<int64_t> waste = skyline.Raise(id);
       if (!waste) break;  // all is flat, and nothing is left
       if (is_tight) {
-        slack_tree.TakeAway(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high),
-                            *waste);
+        slack_tree->TakeAway(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high),
+                             *waste);
       }
       continue;
     }
-    const int64_t offset = AlignUp(piece.height, problem.buffers[buffer].alignment);
-    plan.offsets[buffer] = offset;
-    plan.height = std::max(plan.height, offset + problem.buffers[buffer].size);
-    tree.Remove(buffer);
+    const uint32_t i = order[rank];
+    offsets[i] = AlignUp(piece.height, items[i].alignment);
+    tree_.Remove(i);
     --left;
-    if (problem.buffers[buffer].size == 0) continue;
-    skyline.Place(id, slots.intervals[buffer].lower, slots.intervals[buffer].upper,
-                  offset + problem.buffers[buffer].size);
+    skyline.Place(id, items[i].lower, items[i].upper, offsets[i] + items[i].size);
   }
-  return plan;
+  return offsets;
 }
 
 }  // namespace stowplan::pack

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The valley decoder: buffers are poured in from above, each onto the lowest flat place that it
-// fits into. Near linear; a plan follows from priorities alone.
+// The valley decoder: items are poured in from above, each onto the lowest flat place that it fits
+// into. Near linear; a plan follows from an order of the items alone.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "stowplan/pack/problem.h"
+#include "pack/containment_tree.h"
+#include "pack/core.h"
 
 namespace stowplan::pack {
 
-// What a buffer is chosen by when several fit into a valley.
-enum class Priority : uint8_t {
-  kDuration,
-  kDurationRootSize,
-  kArea,
-  kRootDurationSize,
-  kSize,
-};
-inline constexpr Priority kPriorities[] = {Priority::kDurationRootSize, Priority::kArea,
-                                           Priority::kDuration, Priority::kRootDurationSize,
-                                           Priority::kSize};
-std::vector<double> PrioritiesOf(const Problem& problem, Priority priority);
-
 enum class Tightness : uint8_t {
   kPlain,
-  kTight,  // buffers that are alive when the load is nearest to `goal` go first
+  kTight,  // items that are alive where the load is nearest to the goal go first
 };
 
-// `goal` is the height one hopes for: the load bound.
-Plan DecodeValleys(const Problem& problem, std::span<const double> priorities, Tightness tightness,
-                   int64_t goal);
+// Prepared once for a core without pins, asked for several orders. An item that is not whole is
+// taken for whole.
+class Valleys {
+ public:
+  explicit Valleys(const Core& core);
+
+  // Offsets by item. Of the items that fit into a valley the one that comes first in `order` is
+  // taken. `goal` is the height one hopes for.
+  std::vector<int64_t> Decode(std::span<const uint32_t> order, Tightness tightness, int64_t goal);
+
+ private:
+  const Core& core_;
+  ContainmentTree tree_;
+  std::vector<int64_t> loads_;  // by slot
+};
 
 }  // namespace stowplan::pack

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the solvers share: a core, the best plan so far, and how much may still be spent.
+//
+// A solver is a function `void SolveByX(Race& race)` in a file of its own: it looks for lower plans
+// until the race is over or it knows no more.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "pack/core.h"
+#include "pack/graph.h"
+
+namespace stowplan::pack {
+
+class Race {
+ public:
+  struct Limits {
+    int64_t goal = 0;    // a plan this high is good enough
+    int64_t effort = 0;  // nodes of searches, all together
+    int threads = 1;
+    uint64_t seed = 1;
+    std::function<bool()> should_stop;  // none: never
+    std::function<void(std::span<const int64_t> offsets, int64_t height, int64_t bound)> on_plan;
+  };
+  // `bound`: no plan is lower.
+  Race(const Core& core, int64_t bound, Limits limits);
+
+  [[nodiscard]] const Core& core() const { return core_; }
+  [[nodiscard]] const Limits& limits() const { return limits_; }
+  // None when too many items are alive together.
+  [[nodiscard]] const Graph* graph();
+
+  [[nodiscard]] bool has_plan() const { return height_ != kNoHeight; }
+  [[nodiscard]] std::span<const int64_t> offsets() const { return offsets_; }
+  [[nodiscard]] int64_t height() const { return height_; }
+  [[nodiscard]] int64_t bound() const { return bound_; }
+  // What need not be gone below.
+  [[nodiscard]] int64_t goal() const { return std::max(bound_, limits_.goal); }
+
+  [[nodiscard]] bool IsWon() const { return height_ <= goal(); }
+  [[nodiscard]] bool IsOver() const {
+    return IsWon() || effort_ <= 0 || (limits_.should_stop && limits_.should_stop());
+  }
+  [[nodiscard]] int64_t effort() const { return effort_; }
+  void Spend(int64_t effort) { effort_ -= effort; }
+  // A plan, taken if it is lower than the best. True if it is.
+  bool Take(std::span<const int64_t> offsets);
+  // No plan is lower than this.
+  void RaiseBound(int64_t bound) { bound_ = std::max(bound_, bound); }
+
+ private:
+  static constexpr int64_t kNoHeight = std::numeric_limits<int64_t>::max();
+  const Core& core_;
+  Limits limits_;
+  int64_t bound_;
+  int64_t effort_;
+  std::vector<int64_t> offsets_;
+  int64_t height_ = kNoHeight;
+  std::optional<Graph> graph_;
+  bool has_looked_for_graph_ = false;
+};
+
+using Solver = void (*)(Race& race);
+
+// The end of the highest item.
+int64_t HeightOf(const Core& core, std::span<const int64_t> offsets);
+
+void SolveByHints(Race& race);    // the plan that was given, or what is near it
+void SolveByValleys(Race& race);  // valley orders, near linear
+void SolveByFit(Race& race);      // one item after the other into the first gap
+void SolveBySearch(Race& race);   // exact search under ceilings
+void SolveByWindows(Race& race);  // exact search in parts of the plan, for what is too large
+
+}  // namespace stowplan::pack
