@@ -32,7 +32,7 @@ class Squeezer {
     double budget = 1000;
     for (int round = 0; !race_.IsOver(); ++round, budget *= 1.5) {
       for (size_t k = 0; k < kConfigurations && !race_.IsOver(); ++k) {
-        if (Try(race_.limits().goal, k, round, budget) == SearchResult::kNone) return;
+        if (Try(race_.limits().goal, k, round, budget) == SearchResult::kProved) return;
       }
     }
   }
@@ -67,7 +67,7 @@ class Squeezer {
                     race_.limits().should_stop);
     race_.Spend(std::max<int64_t>(given - left, 1));
     if (result == SearchResult::kFound) race_.Take(search_.offsets());
-    if (result == SearchResult::kNone) race_.RaiseBound(height + 1);
+    if (result == SearchResult::kProved) race_.RaiseBound(height + 1);
     return result;
   }
 

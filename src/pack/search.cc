@@ -58,7 +58,7 @@ class Search::State {
       }
       // Back to the last decision that the conflict follows from.
       while (true) {
-        if (frames_.empty()) return SearchResult::kNone;
+        if (frames_.empty()) return SearchResult::kProved;
         const size_t level = frames_.size() - 1;
         const uint32_t item = frames_.back().item;
         GoBack(frames_.back());

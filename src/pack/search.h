@@ -33,7 +33,7 @@ struct SearchConfig {
   uint64_t seed = 0;
 };
 
-enum class SearchResult : uint8_t { kFound, kNone, kGaveUp };
+enum class SearchResult : uint8_t { kFound, kProved, kGaveUp };
 
 // Prepared once for a core, asked for several heights.
 class Search {
@@ -43,7 +43,7 @@ class Search {
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
 
-  // kNone is a proof. Looks at `nodes` at most.
+  // kProved: there is no plan. Looks at `nodes` at most.
   SearchResult Run(int64_t capacity, const SearchConfig& config, int64_t& nodes,
                    const std::function<bool()>& should_stop);
   // After kFound: by item.
