@@ -33,7 +33,7 @@ Assigner::Assigner(const hlo::Module& module, const Analysis& analysis, const Ru
 }
 
 Result<Assignment> Assigner::Run() {
-  if (std::optional<Diagnostics> errors = Measure()) return std::unexpected(*std::move(errors));
+  STOWPLAN_TRY(measured_, MeasureBuffers(module_, analysis_, rules_));
   FindComputationClasses();
   NumberPositions();
   STOWPLAN_TRY(Assignment assignment, RunOnce(rules_.order == AssignOrder::kEarliestFirst));
@@ -78,7 +78,7 @@ void Assigner::Keep(const Assignment& from, bool (*keeps)(int64_t color)) {
 void Assigner::Start(bool sweeps) {
   sweeps_ = sweeps;
   assignment_ = {.places = std::vector<Place>(analysis_.flow.values.size()),
-                 .colors = colors_,
+                 .colors = measured_.colors,
                  .is_swept = sweeps};
   is_done_.assign(analysis_.buffers.size(), 0);
   delayed_.clear();
@@ -180,11 +180,11 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
           .error();
     }
     const ValueId value = values[0];
-    if (colors_[value.index] != rules_.preset_space) {
+    if (measured_.colors[value.index] != rules_.preset_space) {
       return Fail(file, fmt::format("the preset places {} in memory space {}, but its layout says "
                                     "{}",
                                     module_.name(analysis_.flow.instruction(value)),
-                                    rules_.preset_space, colors_[value.index]))
+                                    rules_.preset_space, measured_.colors[value.index]))
           .error();
     }
     const std::string_view name = module_.name(analysis_.flow.instruction(value));
@@ -200,7 +200,7 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
   // Whoever chose places there chose all of them.
   for (size_t v = 0; v < analysis_.flow.values.size(); ++v) {
     const ValueId value(v);
-    if (colors_[v] == rules_.preset_space && analysis_.live.of(value).exists() &&
+    if (measured_.colors[v] == rules_.preset_space && analysis_.live.of(value).exists() &&
         assignment_.places[v].allocation.is_none()) {
       return Fail(file, fmt::format("the preset does not place {}",
                                     module_.name(analysis_.flow.instruction(value))))
@@ -322,7 +322,7 @@ void Assigner::AssignBuffer(BufferId id, Phase phase) {
 
 void Assigner::PackTemporaries() {
   for (const auto& [color, values] : delayed_) {
-    const HeapInput input = SimulateHeap(module_, analysis_, values, sizes_, share_);
+    const HeapInput input = SimulateHeap(module_, analysis_, values, measured_.sizes, share_);
     const int64_t alignment = rules_.AlignmentOf(color);
     std::vector<uint8_t> is_placed(input.groups.size(), 0);
     const auto open_heap = [&](int64_t size) {

@@ -9,6 +9,7 @@
 
 #include "assign/can_share.h"
 #include "assign/reuse_pool.h"
+#include "assign/sizes.h"
 #include "stowplan/assign/assignment.h"
 
 namespace stowplan {
@@ -21,9 +22,6 @@ class Assigner {
 
  private:
   enum class Phase : uint8_t { kGlobal, kThreadLocal };
-
-  // sizes.cc: sizes and colors, and whether they can be.
-  std::optional<Diagnostics> Measure();
 
   // assign.cc
   Result<Assignment> RunOnce(bool sweeps);
@@ -52,8 +50,8 @@ class Assigner {
   [[nodiscard]] bool Interferes(AllocationId allocation, ValueId value);
   [[nodiscard]] bool CopiesFrom(AllocationId allocation, ValueId value) const;
 
-  [[nodiscard]] int64_t SizeOf(BufferId id) const { return sizes_[id.index]; }
-  [[nodiscard]] int64_t ColorOf(BufferId id) const { return buffer_colors_[id.index]; }
+  [[nodiscard]] int64_t SizeOf(BufferId id) const { return measured_.sizes[id.index]; }
+  [[nodiscard]] int64_t ColorOf(BufferId id) const { return measured_.buffer_colors[id.index]; }
   [[nodiscard]] bool IsDonated(PositionId id) const { return is_donated_[id.index] != 0; }
   [[nodiscard]] bool Sweeps(int64_t color) const { return sweeps_ && rules_.Sweeps(color); }
 
@@ -63,12 +61,10 @@ class Assigner {
   const std::optional<Preset>& preset_;
   bool sweeps_ = false;
 
-  std::vector<int64_t> sizes_;          // by buffer
-  std::vector<int64_t> colors_;         // by value
-  std::vector<int64_t> buffer_colors_;  // by buffer
-  std::vector<uint8_t> is_donated_;     // by position
-  std::vector<uint8_t> classes_;        // by computation: a Phase, or kUnreached
-  std::vector<uint32_t> numbers_;       // by instruction: its place in the walk of its phase
+  BufferSizes measured_;
+  std::vector<uint8_t> is_donated_;  // by position
+  std::vector<uint8_t> classes_;     // by computation: a Phase, or kUnreached
+  std::vector<uint32_t> numbers_;    // by instruction: its place in the walk of its phase
   static constexpr uint8_t kUnreached = 2;
 
   ShareRules share_;

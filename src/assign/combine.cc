@@ -52,7 +52,7 @@ void CombineTemporaries(Assignment& assignment, const Rules& rules) {
       allocations.Add(std::move(allocation));
       continue;
     }
-    // Measure() saw to it that this fits.
+    // MeasureBuffers saw to it that this fits.
     const int64_t base = *CheckedRoundUp(block.size, rules.AlignmentOf(block.color));
     block.size = base + allocation.size;
     block.values.insert(block.values.end(), allocation.values.begin(), allocation.values.end());

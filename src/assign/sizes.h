@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large each buffer is, and in which memory space.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stowplan/assign/rules.h"
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan {
+
+struct BufferSizes {
+  std::vector<int64_t> sizes;          // by buffer
+  std::vector<int64_t> buffer_colors;  // by buffer
+  std::vector<int64_t> colors;         // by value
+};
+
+// All sizes together, each aligned, fit in 64 bits: no sum of offsets overflows later.
+Result<BufferSizes> MeasureBuffers(const hlo::Module& module, const Analysis& analysis,
+                                   const Rules& rules);
+
+}  // namespace stowplan
