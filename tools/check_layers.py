@@ -19,9 +19,10 @@ STANDS_ON = {
     "buffers": ["base", "hlo", "schedule", "values"],
     "live": ["base", "hlo", "target", "schedule", "values", "buffers"],
     "assign": ["base", "hlo", "target", "schedule", "values", "buffers", "live"],
+    "best": ["base", "pack", "hlo", "target", "schedule", "values", "buffers", "live", "assign"],
     "report": ["base", "hlo", "text", "proto", "target", "schedule", "values", "live", "assign"],
-    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "report"],
-    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "report", "root"],
+    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report"],
+    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "root"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

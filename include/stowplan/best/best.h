@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lower plan than XLA's of the same values: who shares a place with whom, who is alive when,
+// sizes and memory spaces stay as they are; temporaries are packed again by pack::Solve, and some
+// of them move into buffers of the result while these are free.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "stowplan/assign/assignment.h"
+#include "stowplan/assign/rules.h"
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan {
+
+struct BestOptions {
+  // For all allocations of memory space 0 together: the first plan that fits is taken.
+  std::optional<int64_t> memory_limit;
+  // Asked from time to time; true ends the search with what there is. Without one, the plan depends
+  // on nothing but the program, the rules and the limit.
+  std::function<bool()> should_stop;
+};
+
+// The temporaries of a memory space.
+struct BestHeap {
+  int64_t color = 0;
+  int64_t xla_bytes = 0;  // in XLA's plan, all of its blocks together
+  int64_t bytes = 0;      // in this plan; never more
+  // No plan of what lies in the heap is lower.
+  int64_t bound = 0;
+  // The instant at which so much is needed; none when the search has been through all lower plans.
+  std::optional<int64_t> bound_time;
+  // Values that lie in buffers of the result, and in the heap in XLA's plan; less those that lie
+  // the other way round.
+  int64_t moved_values = 0;
+
+  [[nodiscard]] bool is_optimal() const { return bytes == bound; }
+  friend bool operator==(const BestHeap&, const BestHeap&) = default;
+};
+
+struct BestPlan {
+  Assignment assignment;
+  std::vector<BestHeap> heaps;  // by color; without preset spaces
+};
+
+// Fails when Assign does. Spaces in which nothing lower is found keep XLA's plan.
+Result<BestPlan> AssignBest(const hlo::Module& module, const Analysis& analysis, const Rules& rules,
+                            const std::optional<Preset>& preset, const BestOptions& options);
+
+// All allocations of memory space 0 together.
+int64_t MainMemory(const Assignment& assignment);
+
+}  // namespace stowplan

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units to the packer's numbers and back.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "best/unit.h"
+
+namespace stowplan {
+
+struct UnitPlan {
+  std::vector<int64_t> offsets;  // by unit
+  int64_t height = 0;
+  int64_t bound = 0;  // no plan is lower
+  // When so much is needed; none when the search has been through all lower plans.
+  std::optional<int64_t> bound_time;
+};
+
+// With a capacity, the first plan that fits.
+UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
+                   std::optional<int64_t> capacity, const std::function<bool()>& should_stop);
+
+}  // namespace stowplan
