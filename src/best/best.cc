@@ -8,6 +8,7 @@
 
 #include "assign/sizes.h"
 #include "base/checked_math.h"
+#include "best/floor.h"
 #include "best/host.h"
 #include "best/move.h"
 #include "best/pack_units.h"
@@ -127,21 +128,26 @@ class Planner {
     return units;
   }
 
+  [[nodiscard]] static std::vector<ValueId> MovableOf(const Space& space) {
+    std::vector<ValueId> values = space.temporaries;
+    values.insert(values.end(), space.guests.begin(), space.guests.end());
+    return values;
+  }
+  [[nodiscard]] std::vector<Host> WithoutGuests(std::vector<Host> hosts) const {
+    for (Host& host : hosts) {
+      std::erase_if(host.residents, [&](const Host::Resident& resident) {
+        return !IsFixed(analysis_.buffers.of(resident.value));
+      });
+    }
+    return hosts;
+  }
+
   // XLA's guests stay where they are, and others join them; or all are free to go.
   [[nodiscard]] std::vector<Choice> Choices(const Space& space, int64_t alignment) {
     std::vector<Choice> choices;
     choices.push_back(Choose(space, space.temporaries, space.hosts, alignment));
-    if (!space.guests.empty()) {
-      std::vector<ValueId> values = space.temporaries;
-      values.insert(values.end(), space.guests.begin(), space.guests.end());
-      std::vector<Host> hosts = space.hosts;
-      for (Host& host : hosts) {
-        std::erase_if(host.residents, [&](const Host::Resident& resident) {
-          return !IsFixed(analysis_.buffers.of(resident.value));
-        });
-      }
-      choices.push_back(Choose(space, values, std::move(hosts), alignment));
-    }
+    if (!space.guests.empty())
+      choices.push_back(Choose(space, MovableOf(space), WithoutGuests(space.hosts), alignment));
     std::ranges::stable_sort(choices, {}, [](const Choice& choice) { return choice.bound.bytes; });
     return choices;
   }
@@ -173,30 +179,53 @@ class Planner {
       taken = &choice;
     }
     if (taken == nullptr) {
-      // XLA's own: the bound is that of what lies in its blocks.
-      plan.bound = XlaBound(space, alignment, plan.bound_time);
+      const UnitBound bound = XlaBound(space, alignment);
+      plan.bound = bound.bytes;
+      plan.bound_time = bound.time;
     } else {
-      heap.moved_values = Put(color, space, *taken, plan);
+      Put(space, *taken, plan);
     }
+    heap.floor = FloorOf(space, alignment);
+    heap.xla_guests = static_cast<int64_t>(space.guests.size());
+    heap.guests = CountGuests(space);
     heap.bound = plan.bound;
     heap.bound_time = plan.bound_time;
     best_.heaps.push_back(heap);
   }
 
-  int64_t XlaBound(const Space& space, int64_t alignment, std::optional<int64_t>& time) {
-    Choice choice = Choose(space, space.temporaries, {}, alignment);
-    time = choice.bound.time;
-    return choice.bound.bytes;
+  // Of what lies in XLA's blocks. Each of several begins anew, and is rounded up for itself.
+  UnitBound XlaBound(const Space& space, int64_t alignment) {
+    return Choose(space, space.temporaries, {}, space.blocks.size() > 1 ? 1 : alignment).bound;
   }
 
-  // Returns how many more values lie in hosts than before.
-  int64_t Put(int64_t color, const Space& space, const Choice& choice, const UnitPlan& plan) {
+  int64_t FloorOf(const Space& space, int64_t alignment) {
+    // Each of several blocks is rounded up for itself.
+    FloorInput input = {.alignment = space.blocks.size() > 1 ? 1 : alignment};
+    const std::vector<ValueId> movable = MovableOf(space);
+    const std::vector<Host> hosts = WithoutGuests(space.hosts);
+    input.movable = movable;
+    input.hosts = hosts;
+    input.sizes = measured_.sizes;
+    std::vector<int64_t> tuples;
+    for (const BufferId id : space.tuples) tuples.push_back(measured_.sizes[id.index]);
+    input.always = tuples;
+    // Whoever may be written over at some position counts.
+    Rules every_position = rules_;
+    every_position.reads_last_position = false;
+    ShareRules share(module_, analysis_, every_position);
+    return FindFloor(module_, analysis_, input, share);
+  }
+
+  [[nodiscard]] int64_t CountGuests(const Space& space) const {
+    return std::ranges::count_if(MovableOf(space), [&](ValueId id) {
+      const AllocationId allocation = best_.assignment.places[id.index].allocation;
+      return std::ranges::find(space.blocks, allocation) == space.blocks.end();
+    });
+  }
+
+  void Put(const Space& space, const Choice& choice, const UnitPlan& plan) {
     std::vector<Place>& places = best_.assignment.places;
-    const auto is_inside = [&](ValueId id) {
-      return std::ranges::find(space.blocks, places[id.index].allocation) != space.blocks.end();
-    };
     const AllocationId block = space.blocks[0];
-    int64_t moved = 0;
     size_t next = 0;
     for (size_t u = 0; u < choice.units.units.size(); ++u) {
       const Unit& unit = choice.units.units[u];
@@ -204,19 +233,11 @@ class Planner {
       const Place place = spot.is_heap()
                               ? Place{block, plan.offsets[next++], unit.size}
                               : Place{space.hosts[spot.host].allocation, spot.offset, unit.size};
-      for (const ValueId id : unit.values) {
-        moved += (is_inside(id) ? 1 : 0) - (spot.is_heap() ? 1 : 0);
-        places[id.index] = place;
-      }
+      for (const ValueId id : unit.values) places[id.index] = place;
     }
-    for (const ValueId id : choice.units.empty) {
-      moved += (is_inside(id) ? 1 : 0) - 1;
-      places[id.index] = {block, 0, 0};
-    }
+    for (const ValueId id : choice.units.empty) places[id.index] = {block, 0, 0};
     for (const AllocationId id : space.blocks)
       best_.assignment.allocations[id].size = id == block ? plan.height : 0;
-    static_cast<void>(color);
-    return moved;
   }
 
   // Blocks that nothing lies in go away; the others get their numbers and values.

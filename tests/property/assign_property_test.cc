@@ -60,6 +60,19 @@ TEST(RandomPrograms, EveryPlanIsSoundUnderOtherRules) {
   }
 }
 
+TEST(RandomPrograms, EveryBestPlanIsSound) {
+  for (uint32_t seed = 0; seed < kPrograms / 2; ++seed) {
+    const std::string_view target = kTargets[seed % std::size(kTargets)];
+    const std::string text = RandomProgram(seed + 900000, OptionsOf(seed, target));
+    const hlo::Module module = Parse(text);
+    Rules rules = RulesOf(*FindTarget(target));
+    if (seed % 5 == 0) rules.heap_limit = 1 + static_cast<int64_t>(seed % 7) * 1000;
+    if (seed % 5 == 1) rules.sweep_limit = 0;
+    if (seed % 5 == 2) rules = RulesOf(*FindTarget(target), "jaxlib-0.4.30");
+    ASSERT_NO_FATAL_FAILURE(CheckBestPlan(module, rules)) << "seed " << seed << "\n" << text;
+  }
+}
+
 TEST(RandomPrograms, ReportsAreConsistentAndReadBack) {
   constexpr std::string_view kVersions[] = {"jaxlib-0.11.2", "jaxlib-0.10.2", "libtpu-0.0.51",
                                             "jaxlib-0.4.30"};

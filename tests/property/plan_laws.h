@@ -15,6 +15,7 @@
 
 #include "assign/can_share.h"
 #include "stowplan/assign/assignment.h"
+#include "stowplan/best/best.h"
 #include "stowplan/hlo/verify.h"
 #include "stowplan/report/check.h"
 #include "stowplan/report/derive.h"
@@ -185,6 +186,58 @@ inline void CheckPlan(const hlo::Module& module, const Rules& rules) {
   ASSERT_NO_FATAL_FAILURE(CheckPlaces(module, *plan, rules));
   ASSERT_NO_FATAL_FAILURE(CheckBuffers(*plan));
   ASSERT_NO_FATAL_FAILURE(CheckPairs(module, *plan, rules));
+}
+
+// Bytes by memory space, fixed and temporary ones together.
+inline std::map<int64_t, int64_t> BytesBySpace(const Assignment& assignment) {
+  std::map<int64_t, int64_t> bytes;
+  for (const Allocation& allocation : assignment.allocations.rows())
+    bytes[allocation.color] += allocation.size;
+  return bytes;
+}
+
+// Who is written over lies exactly where the writer does.
+inline void CheckHandovers(const Plan& plan) {
+  for (const Allocation& allocation : plan.assignment.allocations.rows()) {
+    for (size_t i = 0; i < allocation.values.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        const Place& x = plan.assignment.places[allocation.values[i].index];
+        const Place& y = plan.assignment.places[allocation.values[k].index];
+        if (x.offset == y.offset || x.offset >= y.offset + y.size || y.offset >= x.offset + x.size)
+          continue;
+        const LiveRange& p = plan.analysis.live.of(allocation.values[i]);
+        const LiveRange& q = plan.analysis.live.of(allocation.values[k]);
+        ASSERT_TRUE(!p.exists() || !q.exists() || p.end < q.start || q.end < p.start)
+            << "values " << allocation.values[i].index << " and " << allocation.values[k].index;
+      }
+    }
+  }
+}
+
+// Policy `best`: a sound plan, no larger than XLA's in any memory space.
+inline void CheckBestPlan(const hlo::Module& module, const Rules& rules) {
+  const Result<Plan> xla = MakePlan(module, rules);
+  ASSERT_TRUE(xla.has_value()) << Render(xla.error());
+  const Result<BestPlan> best = AssignBest(module, xla->analysis, rules, std::nullopt, {});
+  ASSERT_TRUE(best.has_value()) << Render(best.error());
+  const Plan plan = {xla->analysis, best->assignment};
+  ASSERT_NO_FATAL_FAILURE(CheckPlaces(module, plan, rules));
+  ASSERT_NO_FATAL_FAILURE(CheckBuffers(plan));
+  ASSERT_NO_FATAL_FAILURE(CheckPairs(module, plan, rules));
+  ASSERT_NO_FATAL_FAILURE(CheckHandovers(plan));
+  std::map<int64_t, int64_t> theirs = BytesBySpace(xla->assignment);
+  std::map<int64_t, int64_t> ours = BytesBySpace(best->assignment);
+  for (const BestHeap& heap : best->heaps) {
+    ASSERT_LE(heap.bound, heap.bytes);
+    ASSERT_LE(heap.floor, heap.bytes);
+    ASSERT_LE(heap.bytes, heap.xla_bytes);
+    // Temporaries are all that differs.
+    theirs[heap.color] -= heap.xla_bytes;
+    ours[heap.color] -= heap.bytes;
+  }
+  std::erase_if(theirs, [](const auto& row) { return row.second == 0; });
+  std::erase_if(ours, [](const auto& row) { return row.second == 0; });
+  ASSERT_EQ(ours, theirs);
 }
 
 }  // namespace stowplan

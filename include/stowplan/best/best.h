@@ -34,9 +34,10 @@ struct BestHeap {
   int64_t bound = 0;
   // The instant at which so much is needed; none when the search has been through all lower plans.
   std::optional<int64_t> bound_time;
-  // Values that lie in buffers of the result, and in the heap in XLA's plan; less those that lie
-  // the other way round.
-  int64_t moved_values = 0;
+  // No plan is lower, whatever moves into buffers of the result.
+  int64_t floor = 0;
+  int64_t guests = 0;      // values of temporaries that lie in buffers of the result
+  int64_t xla_guests = 0;  // the same in XLA's plan
 
   [[nodiscard]] bool is_optimal() const { return bytes == bound; }
   friend bool operator==(const BestHeap&, const BestHeap&) = default;

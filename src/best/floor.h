@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no choice of guests gets below.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "assign/can_share.h"
+#include "best/host.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan {
+
+struct FloorInput {
+  std::span<const ValueId> movable;  // in the heap, or in hosts
+  std::span<const Host> hosts;       // with what cannot lie elsewhere
+  std::span<const int64_t> sizes;    // by buffer
+  std::span<const int64_t> always;   // sizes in the heap that are taken all the time
+  int64_t alignment = 1;
+};
+
+// At each instant, what is alive less what the hosts hold together, as if nothing were wasted in
+// them and everything that may be written over an operand were.
+int64_t FindFloor(const hlo::Module& module, const Analysis& analysis, const FloorInput& input,
+                  ShareRules& share);
+
+}  // namespace stowplan
