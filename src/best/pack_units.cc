@@ -13,23 +13,62 @@ namespace {
 // Nodes of the search for the last bytes.
 constexpr int64_t kLastBytesEffort = int64_t{1} << 14U;
 
-// Sizes and offsets in multiples of `step`, rounded up.
-pack::Problem ProblemOf(std::span<const Unit* const> units, int64_t step, int64_t alignment) {
+// In multiples of the alignment: all offsets are.
+pack::Problem ProblemOf(std::span<const Unit* const> units, int64_t alignment) {
   pack::Problem problem;
   problem.buffers.reserve(units.size());
   for (const Unit* unit : units) {
     const auto number = static_cast<uint32_t>(problem.buffers.size());
     const Segment hull = unit->hull();
-    problem.buffers.push_back({.size = CeilDivide(unit->size, step),
-                               .start = hull.start,
-                               .end = hull.end,
-                               .alignment = alignment});
+    problem.buffers.push_back(
+        {.size = CeilDivide(unit->size, alignment), .start = hull.start, .end = hull.end});
     for (size_t k = 1; k < unit->segments.size(); ++k) {
       problem.gaps.push_back(
           {.buffer = number, .start = unit->segments[k - 1].end, .end = unit->segments[k].start});
     }
   }
   return problem;
+}
+
+int64_t SlackOf(const Unit& unit, int64_t alignment) {
+  return *CheckedRoundUp(unit.size, alignment) - unit.size;
+}
+
+// The longest unit that is alive at the instant and leaves so many bytes of its last multiple.
+std::optional<uint32_t> FindTop(std::span<const Unit* const> units, int64_t alignment, int64_t time,
+                                int64_t slack) {
+  std::optional<uint32_t> top;
+  for (uint32_t u = 0; u < units.size(); ++u) {
+    const Segment hull = units[u]->hull();
+    if (hull.start > time || time >= hull.end || SlackOf(*units[u], alignment) < slack) continue;
+    if (top && hull.end - hull.start <= units[*top]->hull().end - units[*top]->hull().start)
+      continue;
+    top = u;
+  }
+  return top;
+}
+
+// A plan of `height` multiples has a last one that is not needed in full: one unit lies highest,
+// and a roof keeps the others one lower when it is not there.
+std::optional<pack::Plan> PackUnderRoof(pack::Problem problem, uint32_t top, const Unit& unit,
+                                        int64_t height, const std::function<bool()>& should_stop) {
+  const auto roof = static_cast<uint32_t>(problem.buffers.size());
+  int64_t start = unit.hull().start;
+  int64_t end = unit.hull().end;
+  for (const pack::Buffer& buffer : problem.buffers) {
+    start = std::min(start, buffer.start);
+    end = std::max(end, buffer.end);
+  }
+  // The roof is there one instant more at both ends: gaps are within a life.
+  problem.buffers.push_back({.size = 1, .start = start - 1, .end = end + 1});
+  for (const Segment& segment : unit.segments)
+    problem.gaps.push_back({.buffer = roof, .start = segment.start, .end = segment.end});
+  problem.pins = {{top, height - problem.buffers[top].size}, {roof, height - 1}};
+  pack::Answer answer = pack::Solve(
+      problem, {.capacity = height, .effort = kLastBytesEffort, .should_stop = should_stop});
+  if (answer.plan.height > height) return std::nullopt;
+  answer.plan.offsets.pop_back();
+  return std::move(answer.plan);
 }
 
 void Take(UnitPlan& plan, const pack::Plan& packed, std::span<const Unit* const> units,
@@ -51,25 +90,24 @@ UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const 
   pack::SolveOptions options = {.should_stop = should_stop};
   if (capacity) options.capacity = *capacity / alignment;
   if (should_stop) options.effort = std::numeric_limits<int64_t>::max();
-  // All offsets are multiples of one alignment: that is the unit of length.
-  const pack::Answer answer = pack::Solve(ProblemOf(units, alignment, 1), options);
+  const pack::Problem problem = ProblemOf(units, alignment);
+  const pack::Answer answer = pack::Solve(problem, options);
   Take(plan, answer.plan, units, alignment);
-  int64_t slack = 0;  // the most that rounding up has added to one of them
-  for (const Unit* unit : units)
-    slack = std::max(slack, *CheckedRoundUp(unit->size, alignment) - unit->size);
+  int64_t slack = 0;
+  for (const Unit* unit : units) slack = std::max(slack, SlackOf(*unit, alignment));
   if (const int64_t searched = answer.bound * alignment - slack;
       answer.bound > answer.load.bytes && searched > plan.bound) {
     plan.bound = searched;
     plan.bound_time.reset();
   }
-  // What is left may be the last unit of length: the highest should be one that rounding up has
-  // added much to.
-  if (!capacity && plan.height > plan.bound && plan.height - plan.bound < alignment) {
-    options.capacity = plan.bound;
-    options.effort = kLastBytesEffort;
-    const pack::Answer exact = pack::Solve(ProblemOf(units, 1, alignment), options);
-    if (exact.plan.height < plan.height) Take(plan, exact.plan, units, 1);
-  }
+  if (capacity || plan.height <= bound.bytes || plan.height - bound.bytes >= alignment) return plan;
+  const int64_t height = answer.plan.height;
+  const std::optional<uint32_t> top =
+      FindTop(units, alignment, bound.time, height * alignment - bound.bytes);
+  if (!top) return plan;
+  const std::optional<pack::Plan> roofed =
+      PackUnderRoof(problem, *top, *units[*top], height, should_stop);
+  if (roofed) Take(plan, *roofed, units, alignment);
   return plan;
 }
 
