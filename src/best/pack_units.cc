@@ -50,8 +50,9 @@ std::optional<uint32_t> FindTop(std::span<const Unit* const> units, int64_t alig
 
 // A plan of `height` multiples has a last one that is not needed in full: one unit lies highest,
 // and a roof keeps the others one lower when it is not there.
-std::optional<pack::Plan> PackUnderRoof(pack::Problem problem, uint32_t top, const Unit& unit,
-                                        int64_t height, const std::function<bool()>& should_stop) {
+std::optional<pack::Plan> PackUnderRoof(pack::Problem problem, std::span<const int64_t> offsets,
+                                        uint32_t top, const Unit& unit, int64_t height,
+                                        const std::function<bool()>& should_stop) {
   const auto roof = static_cast<uint32_t>(problem.buffers.size());
   int64_t start = unit.hull().start;
   int64_t end = unit.hull().end;
@@ -64,6 +65,7 @@ std::optional<pack::Plan> PackUnderRoof(pack::Problem problem, uint32_t top, con
   for (const Segment& segment : unit.segments)
     problem.gaps.push_back({.buffer = roof, .start = segment.start, .end = segment.end});
   problem.pins = {{top, height - problem.buffers[top].size}, {roof, height - 1}};
+  for (uint32_t b = 0; b < offsets.size(); ++b) problem.hints.push_back({b, offsets[b]});
   pack::Answer answer = pack::Solve(
       problem, {.capacity = height, .effort = kLastBytesEffort, .should_stop = should_stop});
   if (answer.plan.height > height) return std::nullopt;
@@ -106,7 +108,7 @@ UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const 
       FindTop(units, alignment, bound.time, height * alignment - bound.bytes);
   if (!top) return plan;
   const std::optional<pack::Plan> roofed =
-      PackUnderRoof(problem, *top, *units[*top], height, should_stop);
+      PackUnderRoof(problem, answer.plan.offsets, *top, *units[*top], height, should_stop);
   if (roofed) Take(plan, *roofed, units, alignment);
   return plan;
 }
