@@ -90,11 +90,18 @@ UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const 
   UnitPlan plan = {.offsets = {}, .height = 0, .bound = bound.bytes, .bound_time = bound.time};
   if (units.empty()) return plan;
   pack::SolveOptions options = {.should_stop = should_stop};
-  if (capacity) options.capacity = *capacity / alignment;
   if (should_stop) options.effort = std::numeric_limits<int64_t>::max();
   const pack::Problem problem = ProblemOf(units, alignment);
-  const pack::Answer answer = pack::Solve(problem, options);
+  pack::Answer answer = pack::Solve(problem, options);
   Take(plan, answer.plan, units, alignment);
+  if (capacity && plan.height > *capacity && bound.bytes <= *capacity) {
+    options.capacity = *capacity / alignment;
+    pack::Answer fitted = pack::Solve(problem, options);
+    fitted.bound = std::max(fitted.bound, answer.bound);
+    if (fitted.plan.height > answer.plan.height) fitted.plan = std::move(answer.plan);
+    answer = std::move(fitted);
+    Take(plan, answer.plan, units, alignment);
+  }
   int64_t slack = 0;
   for (const Unit* unit : units) slack = std::max(slack, SlackOf(*unit, alignment));
   if (const int64_t searched = answer.bound * alignment - slack;
@@ -102,7 +109,7 @@ UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const 
     plan.bound = searched;
     plan.bound_time.reset();
   }
-  if (capacity || plan.height <= bound.bytes || plan.height - bound.bytes >= alignment) return plan;
+  if (plan.height <= bound.bytes || plan.height - bound.bytes >= alignment) return plan;
   const int64_t height = answer.plan.height;
   const std::optional<uint32_t> top =
       FindTop(units, alignment, bound.time, height * alignment - bound.bytes);

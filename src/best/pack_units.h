@@ -20,7 +20,8 @@ struct UnitPlan {
   std::optional<int64_t> bound_time;
 };
 
-// With a capacity, the first plan that fits.
+// A capacity is what the plan should fit: one that is above it is followed by a search for one that
+// is not.
 UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
                    std::optional<int64_t> capacity, const std::function<bool()>& should_stop);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan assign: from the program to the reports that XLA would write.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,14 +11,17 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "cli/best_text.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/names.h"
+#include "cli/number.h"
 #include "cli/stage_times.h"
 #include "cli/suggest.h"
 #include "report/from_proto.h"
 #include "report/json.h"
 #include "stowplan/assign/assignment.h"
+#include "stowplan/best/best.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/verify.h"
 #include "stowplan/live/choose_schedule.h"
@@ -46,6 +51,9 @@ struct AssignOptions {
   std::string preset;
   std::string stage;
   std::string scheduler;  // empty: the one with the least peak
+  bool is_best = false;
+  std::optional<double> time_limit;     // in seconds
+  std::optional<int64_t> memory_limit;  // in bytes
   bool is_json = false;
   bool has_stats = false;
 };
@@ -178,8 +186,9 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
   return kFine;
 }
 
-int WriteReport(const report::Report& report, const AssignOptions& options, Console& console) {
-  if (options.is_json) return console.Print(report::WriteJson(report), kFine);
+int WriteReport(const report::Report& report, const AssignOptions& options,
+                const std::function<void(JsonWriter&)>& add_fields, Console& console) {
+  if (options.is_json) return console.Print(report::WriteJson(report, add_fields), kFine);
   if (!options.folder.empty()) return WriteFiles(report, options, console);
   report::ReportDialect combined = report.dialect;
   combined.separate_files = false;
@@ -200,6 +209,24 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
       fmt::format("note: nothing says where XLA put the {} values in memory space {}; "
                   "Stowplan placed them itself (--preset=REPORT gives XLA's places)\n",
                   count, rules.preset_space));
+}
+
+// By the policy that was asked for; with policy `xla` there are no heaps.
+Result<BestPlan> PlanBy(const AssignOptions& options, const hlo::Module& module,
+                        const Analysis& analysis, const Rules& rules,
+                        const std::optional<Preset>& preset) {
+  if (!options.is_best) {
+    STOWPLAN_TRY(Assignment assignment, stowplan::Assign(module, analysis, rules, preset));
+    return BestPlan{.assignment = std::move(assignment), .heaps = {}};
+  }
+  BestOptions best = {.memory_limit = options.memory_limit, .should_stop = {}};
+  if (options.time_limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(*options.time_limit));
+    best.should_stop = [end] { return Clock::now() >= end; };
+  }
+  return AssignBest(module, analysis, rules, preset, best);
 }
 
 // The module with the schedule that is asked for, else with the one of least peak.
@@ -271,14 +298,14 @@ int Assign(const AssignOptions& options, Console& console) {
     console.Show(preset.error());
     return kBadUse;
   }
-  const Result<Assignment> assignment =
-      stowplan::Assign(*module, *analysis, setting->rules, *preset);
-  if (!assignment) {
-    console.Show(assignment.error());
+  const Result<BestPlan> plan = PlanBy(options, *module, *analysis, setting->rules, *preset);
+  if (!plan) {
+    console.Show(plan.error());
     return kBadUse;
   }
+  const Assignment& assignment = plan->assignment;
   times.Done("assign");
-  if (const Diagnostics overlaps = FindOverlaps(*module, *analysis, *assignment);
+  if (const Diagnostics overlaps = FindOverlaps(*module, *analysis, assignment);
       !overlaps.empty()) {
     console.Show(overlaps);
     console.ShowError("the plan is not sound, so nothing is written",
@@ -286,15 +313,22 @@ int Assign(const AssignOptions& options, Console& console) {
     return kBadUse;
   }
   times.Done("check");
-  NotePreset(setting->rules, *analysis, *assignment, *preset, console);
-  const report::Report report = report::ReportOf(*module, *analysis, *assignment, setting->style);
+  NotePreset(setting->rules, *analysis, assignment, *preset, console);
+  const report::Report report = report::ReportOf(*module, *analysis, assignment, setting->style);
   times.Done("report");
-  const int code = WriteReport(report, options, console);
+  std::optional<MemoryFit> fit;
+  if (options.memory_limit) fit = FitOf(*plan, *options.memory_limit);
+  const int code = WriteReport(
+      report, options,
+      [&](JsonWriter& json) {
+        if (options.is_best) WriteBest(*plan, fit, json);
+      },
+      console);
   times.Done("write");
-  if (options.has_stats) {
-    console.Note(times.Table());
-  }
-  return code;
+  if (options.is_best && !options.is_json) console.Note(HeapTable(plan->heaps));
+  if (fit) console.Note(Sentence(*fit));
+  if (options.has_stats) console.Note(times.Table());
+  return code == kFine && fit && !fit->fits() ? kFinding : code;
 }
 
 int Run(const Arguments& arguments, Console& console) {
@@ -304,17 +338,30 @@ int Run(const Arguments& arguments, Console& console) {
                       "leave one of them out");
     return kBadUse;
   }
-  return Assign({.file = arguments.positionals[0],
-                 .folder = arguments.option("output"),
-                 .target = arguments.option("target"),
-                 .version = arguments.option("xla-version"),
-                 .dialect = arguments.option("dialect"),
-                 .preset = arguments.option("preset"),
-                 .stage = arguments.option("dump-stage"),
-                 .scheduler = arguments.option("schedule"),
-                 .is_json = arguments.option("format") == "json",
-                 .has_stats = arguments.flag("stats")},
-                console);
+  AssignOptions options = {.file = arguments.positionals[0],
+                           .folder = arguments.option("output"),
+                           .target = arguments.option("target"),
+                           .version = arguments.option("xla-version"),
+                           .dialect = arguments.option("dialect"),
+                           .preset = arguments.option("preset"),
+                           .stage = arguments.option("dump-stage"),
+                           .scheduler = arguments.option("schedule"),
+                           .is_best = arguments.option("policy") == "best",
+                           .is_json = arguments.option("format") == "json",
+                           .has_stats = arguments.flag("stats")};
+  const bool has_time = !arguments.option("time-limit").empty();
+  const bool has_memory = !arguments.option("memory-limit").empty();
+  if (!options.is_best && (has_time || has_memory)) {
+    console.ShowError(
+        fmt::format("--{} is for --policy=best", has_time ? "time-limit" : "memory-limit"),
+        "policy xla does what XLA does, without a choice");
+    return kBadUse;
+  }
+  if (has_time && !(options.time_limit = ReadSeconds("time-limit", arguments, console)))
+    return kBadUse;
+  if (has_memory && !(options.memory_limit = ReadBytes("memory-limit", arguments, console)))
+    return kBadUse;
+  return Assign(options, console);
 }
 
 }  // namespace
@@ -333,11 +380,17 @@ CommandSpec AssignCommand() {
           "the combined report to standard output. Target and version of XLA are found\n"
           "from the module where it shows them. TPU compilers choose the places in fast\n"
           "memory by rules of their own: they are taken from the module's file or from\n"
-          "--preset; without either, Stowplan places these values itself.\n",
+          "--preset; without either, Stowplan places these values itself.\n"
+          "\n"
+          "--policy=best packs the temporaries of each memory space again, with a proof of how\n"
+          "far from the optimum the result can be, and lets them lie in buffers of the result\n"
+          "that are not used yet; no memory space is larger than in XLA's plan. With\n"
+          "--memory-limit, exit code 1 when the plan does not fit.\n",
       .examples =
           "  stowplan assign module_0001.jit_f.cpu_after_optimizations.hlo.pb\n"
           "  stowplan assign -o out --target=gpu --xla-version=jaxlib-0.11.2 module.hlo.pb\n"
           "  stowplan assign --target=tpu-v5e --preset=m-buffer-assignment.txt m.hlo.pb\n"
+          "  stowplan assign --policy=best --memory-limit=15.75GiB -o out m.hlo.pb\n"
           "  stowplan assign --dump-stage=live-ranges module.txt\n",
       .positional = "MODULE",
       .options =
@@ -355,9 +408,13 @@ CommandSpec AssignCommand() {
                .help = "by the rules of this release: jaxlib-0.11.2, libtpu-0.0.51, ..."},
               {.name = "policy",
                .value = "NAME",
-               .help = "how to plan",
+               .help = "how to plan: as XLA does, or lower",
                .fallback = "xla",
-               .choices = {"xla"}},
+               .choices = {"xla", "best"}},
+              {.name = "time-limit", .value = "S", .help = "best: search for so many seconds"},
+              {.name = "memory-limit",
+               .value = "SIZE",
+               .help = "best: find a plan of memory space 0 that fits into this"},
               {.name = "dialect",
                .value = "NAME",
                .help = "write as another release does; `stowplan report --dialect=list`"},

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <string>
 
+#include "cli/report_text.h"
+
 namespace stowplan::cli {
 
 std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments,
@@ -14,6 +16,30 @@ std::optional<size_t> ReadCount(std::string_view option, const Arguments& argume
   if (error == std::errc() && end == text.data() + text.size()) return number;
   console.ShowError("--" + std::string(option) + " wants a number, not `" + text + "`");
   return std::nullopt;
+}
+
+std::optional<double> ReadSeconds(std::string_view option, const Arguments& arguments,
+                                  Console& console) {
+  constexpr double kMost = 1e6;
+  const std::string& text = arguments.option(option);
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error == std::errc() && end == text.data() + text.size() && seconds >= 0 && seconds <= kMost)
+    return seconds;
+  console.ShowError("--" + std::string(option) + " wants seconds, not `" + text + "`",
+                    "such as 0.5 or 60");
+  return std::nullopt;
+}
+
+std::optional<int64_t> ReadBytes(std::string_view option, const Arguments& arguments,
+                                 Console& console) {
+  const std::string& text = arguments.option(option);
+  std::optional<int64_t> bytes = ParseBytes(text);
+  if (!bytes) {
+    console.ShowError("--" + std::string(option) + " wants a size, not `" + text + "`",
+                      "such as 16GiB or 1048576");
+  }
+  return bytes;
 }
 
 }  // namespace stowplan::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -13,5 +14,11 @@ namespace stowplan::cli {
 // The option's value as a number; nothing, and a message, when it is none.
 std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments,
                                 Console& console);
+
+// The same for seconds ("0.5") and bytes ("16GiB"). Needs the option to be given.
+std::optional<double> ReadSeconds(std::string_view option, const Arguments& arguments,
+                                  Console& console);
+std::optional<int64_t> ReadBytes(std::string_view option, const Arguments& arguments,
+                                 Console& console);
 
 }  // namespace stowplan::cli

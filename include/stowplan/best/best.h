@@ -18,7 +18,8 @@
 namespace stowplan {
 
 struct BestOptions {
-  // For all allocations of memory space 0 together: the first plan that fits is taken.
+  // What all allocations of memory space 0 together should fit: when the plan does not, one that
+  // does is searched for.
   std::optional<int64_t> memory_limit;
   // Asked from time to time; true ends the search with what there is. Without one, the plan depends
   // on nothing but the program, the rules and the limit.
