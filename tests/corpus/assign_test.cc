@@ -53,39 +53,6 @@ std::string ReadAll(const std::string& file) {
   return source ? std::string((*source)->bytes()) : std::string();
 }
 
-// The folder of the file's archive that it is in.
-std::string FolderOf(const std::string& file) {
-  return std::next(std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin())->string();
-}
-
-// Folders of `oracle` are named so: tpu-v5e-libtpu-0.0.51, cpu-jaxlib-0.10.2-unfused.
-std::string OracleVersion(const std::string& folder) {
-  const size_t at =
-      folder.find("jaxlib-") != std::string::npos ? folder.find("jaxlib-") : folder.find("libtpu-");
-  return folder.substr(at, folder.find('-', at + 7) - at);
-}
-
-std::string VersionOf(const std::string& file) {
-  return ArchiveOf(file) == kOracle ? OracleVersion(FolderOf(file)) : std::string(CompilerOf(file));
-}
-
-// Folders of `dialects` are named after the compiler and the machine.
-std::string TargetOf(const std::string& file) {
-  const std::string archive = ArchiveOf(file);
-  const std::string folder = FolderOf(file);
-  if (archive == kOracle) return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
-  if (archive == "cpu" || archive == "cpu11") return "cpu";
-  if (archive == "gpu" || archive == "scale") return "gpu";
-  if (archive == "tpu") return "tpu-v5e";
-  if (folder.find("cpu") != std::string::npos) return "cpu";
-  for (const std::string_view generation : {"v5e", "v5p", "v6e", "v7x", "v4"}) {
-    if (folder.find(generation) != std::string::npos) return "tpu-" + std::string(generation);
-  }
-  if (folder.find("v22x2") != std::string::npos) return "tpu-v2";
-  if (folder.find("v32x2") != std::string::npos) return "tpu-v3";
-  return "tpu-v5e";
-}
-
 struct Planned {
   Report report;
   ReportStyle style;

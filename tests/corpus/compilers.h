@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which compiler wrote a file of the corpus.
+// Which compiler wrote a file of the corpus, and for which machine.
 #pragma once
 
 #include <array>
@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "corpus/corpus_files.h"
 
 namespace stowplan {
 
@@ -63,6 +65,41 @@ inline std::string_view CompilerOf(const std::string& file) {
     if (row.first == folder) return row.second;
   }
   return {};
+}
+
+// The folder of the file's archive that it is in.
+inline std::string FolderOf(const std::string& file) {
+  return std::next(std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin())->string();
+}
+
+// Folders of `oracle` are named so: tpu-v5e-libtpu-0.0.51, cpu-jaxlib-0.10.2-unfused.
+inline std::string OracleVersion(const std::string& folder) {
+  const size_t at =
+      folder.find("jaxlib-") != std::string::npos ? folder.find("jaxlib-") : folder.find("libtpu-");
+  return folder.substr(at, folder.find('-', at + 7) - at);
+}
+
+// By the name of its dialect; of all archives.
+inline std::string VersionOf(const std::string& file) {
+  return ArchiveOf(file) == kOracle ? OracleVersion(FolderOf(file)) : std::string(CompilerOf(file));
+}
+
+// The machine that it was compiled for. Folders of `dialects` are named after the compiler and the
+// machine.
+inline std::string TargetOf(const std::string& file) {
+  const std::string archive = ArchiveOf(file);
+  const std::string folder = FolderOf(file);
+  if (archive == kOracle) return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
+  if (archive == "cpu" || archive == "cpu11") return "cpu";
+  if (archive == "gpu" || archive == "scale") return "gpu";
+  if (archive == "tpu") return "tpu-v5e";
+  if (folder.find("cpu") != std::string::npos) return "cpu";
+  for (const std::string_view generation : {"v5e", "v5p", "v6e", "v7x", "v4"}) {
+    if (folder.find(generation) != std::string::npos) return "tpu-" + std::string(generation);
+  }
+  if (folder.find("v22x2") != std::string::npos) return "tpu-v2";
+  if (folder.find("v32x2") != std::string::npos) return "tpu-v3";
+  return "tpu-v5e";
 }
 
 }  // namespace stowplan
