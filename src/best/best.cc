@@ -103,29 +103,37 @@ class Planner {
     return spaces;
   }
 
+  // The lowest of what several rules make of it.
   [[nodiscard]] Choice Choose(const Space& space, std::span<const ValueId> values,
-                              std::vector<Host> hosts, int64_t alignment) {
-    Choice choice = {.units = FindUnits(module_, analysis_, values, measured_.sizes, share_),
-                     .spots = {},
-                     .bound = {}};
-    choice.spots = MoveToHosts(std::move(hosts), choice.units.units, alignment, analysis_, share_);
+                              const std::vector<Host>& hosts, int64_t alignment) {
+    Choice best = {.units = FindUnits(module_, analysis_, values, measured_.sizes, share_),
+                   .spots = {},
+                   .bound = {}};
+    const std::vector<Unit> movable = best.units.units;
     for (const BufferId id : space.tuples) {
       const std::span<const ValueId> tuple = analysis_.buffers.values_of(id);
-      choice.units.units.push_back({.size = measured_.sizes[id.index],
-                                    .segments = {{0, analysis_.schedule.end() + 1}},
-                                    .values = {tuple.begin(), tuple.end()}});
-      choice.spots.emplace_back();
+      best.units.units.push_back({.size = measured_.sizes[id.index],
+                                  .segments = {{0, analysis_.schedule.end() + 1}},
+                                  .values = {tuple.begin(), tuple.end()}});
     }
-    choice.bound = FindUnitBound(HeapUnits(choice), alignment);
-    return choice;
+    for (const MoveRule& rule : kMoveRules) {
+      std::vector<Spot> spots = MoveToHosts(hosts, movable, rule, alignment, analysis_, share_);
+      spots.resize(best.units.units.size());
+      const UnitBound bound = FindUnitBound(HeapUnits(best.units, spots), alignment);
+      if (!best.spots.empty() && bound.bytes >= best.bound.bytes) continue;
+      best.spots = std::move(spots);
+      best.bound = bound;
+    }
+    return best;
   }
 
-  [[nodiscard]] static std::vector<const Unit*> HeapUnits(const Choice& choice) {
-    std::vector<const Unit*> units;
-    for (size_t u = 0; u < choice.units.units.size(); ++u) {
-      if (choice.spots[u].is_heap()) units.push_back(&choice.units.units[u]);
+  [[nodiscard]] static std::vector<const Unit*> HeapUnits(const Units& units,
+                                                          std::span<const Spot> spots) {
+    std::vector<const Unit*> found;
+    for (size_t u = 0; u < units.units.size(); ++u) {
+      if (spots[u].is_heap()) found.push_back(&units.units[u]);
     }
-    return units;
+    return found;
   }
 
   [[nodiscard]] static std::vector<ValueId> MovableOf(const Space& space) {
@@ -171,8 +179,8 @@ class Planner {
     UnitPlan plan;
     for (const Choice& choice : choices) {
       if (choice.bound.bytes >= heap.bytes) continue;
-      UnitPlan next =
-          PackUnits(HeapUnits(choice), alignment, choice.bound, capacity, options_.should_stop);
+      UnitPlan next = PackUnits(HeapUnits(choice.units, choice.spots), alignment, choice.bound,
+                                capacity, options_.should_stop);
       if (next.height >= heap.bytes || next.height > rules_.heap_limit) continue;
       heap.bytes = next.height;
       plan = std::move(next);

@@ -9,8 +9,9 @@
 namespace stowplan {
 namespace {
 
-// Looks at residents of hosts, all together: beyond this, what is in the heap stays there.
-constexpr int64_t kMaxLooks = int64_t{1} << 27U;
+// Looks at residents of hosts and at units, all together: beyond this, what is in the heap stays
+// there.
+constexpr int64_t kMaxLooks = int64_t{1} << 25U;
 
 // Bytes by instant: added to a span of time, asked for the highest.
 class LoadTree {
@@ -62,57 +63,125 @@ bool IsAlive(const Unit& unit, int64_t time) {
   });
 }
 
+// How long the host stays free around the unit.
+int64_t IdleTime(const Host& host, const Unit& unit, int64_t end) {
+  const Segment hull = unit.hull();
+  int64_t before = -1;
+  int64_t behind = end + 1;
+  for (const Host::Resident& resident : host.residents) {
+    if (resident.range.end < hull.start) before = std::max(before, resident.range.end);
+    if (resident.range.start >= hull.end) behind = std::min(behind, resident.range.start);
+  }
+  return hull.start - before + behind - hull.end;
+}
+
+class Mover {
+ public:
+  Mover(std::vector<Host> hosts, std::span<const Unit> units, const MoveRule& rule,
+        int64_t alignment, const Analysis& analysis, ShareRules& share)
+      : hosts_(std::move(hosts)),
+        units_(units),
+        rule_(rule),
+        alignment_(alignment),
+        analysis_(analysis),
+        share_(share),
+        load_(analysis.schedule.end() + 1),
+        by_size_(hosts_.size()),
+        spots_(units.size()) {
+    std::iota(by_size_.begin(), by_size_.end(), 0U);
+    std::ranges::stable_sort(by_size_, {}, [&](uint32_t h) { return hosts_[h].size; });
+  }
+
+  std::vector<Spot> Run() && {
+    if (hosts_.empty()) return std::move(spots_);
+    for (const Unit& unit : units_) ChangeLoad(unit, 1);
+    // Units that no host was asked for yet. Hosts only fill up: who found no room never will.
+    std::vector<uint32_t> pending;
+    for (uint32_t u = 0; u < units_.size(); ++u) {
+      if (units_[u].size <= hosts_[by_size_.back()].size) pending.push_back(u);
+    }
+    std::ranges::stable_sort(pending, {}, [&](uint32_t u) { return KeyOf(units_[u]); });
+    bool has_moved = true;
+    while (has_moved && looks_ < kMaxLooks) {
+      const int64_t peak = load_.Peak();
+      looks_ += std::ssize(pending) / 4;
+      has_moved = false;
+      std::erase_if(pending, [&](uint32_t u) {
+        if (has_moved || !IsAlive(units_[u], peak)) return false;
+        has_moved = TryMove(u);
+        return true;
+      });
+    }
+    return std::move(spots_);
+  }
+
+ private:
+  [[nodiscard]] std::pair<int64_t, int64_t> KeyOf(const Unit& unit) const {
+    const int64_t length = unit.hull().end - unit.hull().start;
+    switch (rule_.order) {
+      case MoveOrder::kLargest:
+        return {-unit.size, 0};
+      case MoveOrder::kLargestShortest:
+        return {-unit.size, length};
+      case MoveOrder::kShortest:
+        break;
+    }
+    return {length, -unit.size};
+  }
+
+  void ChangeLoad(const Unit& unit, int64_t sign) {
+    for (const Segment& segment : unit.segments)
+      load_.Add(segment, sign * *CheckedRoundUp(unit.size, alignment_));
+  }
+
+  bool TryMove(uint32_t u) {
+    struct Offer {
+      std::pair<int64_t, int64_t> cost;
+      Spot spot;
+    };
+    const Unit& unit = units_[u];
+    std::optional<Offer> best;
+    auto row = std::ranges::lower_bound(by_size_, unit.size, {},
+                                        [&](uint32_t h) { return hosts_[h].size; });
+    for (; row != by_size_.end(); ++row) {
+      const Host& host = hosts_[*row];
+      // Hosts come by size: nothing better follows.
+      if (best && rule_.fit == MoveFit::kSmallest && host.size > best->cost.first) break;
+      looks_ += 1 + std::ssize(host.residents);
+      const std::optional<int64_t> offset =
+          FindRoom(host, unit, alignment_, analysis_.live, share_);
+      if (!offset) continue;
+      const int64_t idle = IdleTime(host, unit, analysis_.schedule.end());
+      const Offer offer = {.cost = rule_.fit == MoveFit::kSmallest ? std::pair(host.size, idle)
+                                                                   : std::pair(idle, host.size),
+                           .spot = {*row, *offset}};
+      if (!best || offer.cost < best->cost) best = offer;
+    }
+    if (!best) return false;
+    MoveIn(hosts_[best->spot.host], unit, best->spot.offset, analysis_.live);
+    spots_[u] = best->spot;
+    ChangeLoad(unit, -1);
+    return true;
+  }
+
+  std::vector<Host> hosts_;
+  std::span<const Unit> units_;
+  const MoveRule& rule_;
+  int64_t alignment_;
+  const Analysis& analysis_;
+  ShareRules& share_;
+  LoadTree load_;  // of the heap
+  std::vector<uint32_t> by_size_;
+  std::vector<Spot> spots_;
+  int64_t looks_ = 0;
+};
+
 }  // namespace
 
 std::vector<Spot> MoveToHosts(std::vector<Host> hosts, std::span<const Unit> units,
-                              int64_t alignment, const Analysis& analysis, ShareRules& share) {
-  std::vector<Spot> spots(units.size());
-  if (hosts.empty()) return spots;
-  LoadTree load(analysis.schedule.end() + 1);
-  const auto change_load = [&](const Unit& unit, int64_t sign) {
-    for (const Segment& segment : unit.segments)
-      load.Add(segment, sign * *CheckedRoundUp(unit.size, alignment));
-  };
-  for (const Unit& unit : units) change_load(unit, 1);
-  // Small hosts first: large ones are kept for what needs them.
-  std::vector<uint32_t> by_size(hosts.size());
-  std::iota(by_size.begin(), by_size.end(), 0U);
-  std::ranges::stable_sort(by_size, {}, [&](uint32_t h) { return hosts[h].size; });
-  // Units that no host was asked for yet, the largest first. Hosts only fill up: who found no room
-  // never will.
-  std::vector<uint32_t> pending;
-  for (uint32_t u = 0; u < units.size(); ++u) {
-    if (units[u].size <= hosts[by_size.back()].size) pending.push_back(u);
-  }
-  std::ranges::stable_sort(pending, std::ranges::greater(),
-                           [&](uint32_t u) { return units[u].size; });
-  int64_t looks = 0;
-  const auto try_move = [&](uint32_t u) {
-    const auto first = std::ranges::lower_bound(by_size, units[u].size, {},
-                                                [&](uint32_t h) { return hosts[h].size; });
-    for (auto row = first; row != by_size.end(); ++row) {
-      looks += 1 + static_cast<int64_t>(hosts[*row].residents.size());
-      const std::optional<int64_t> offset =
-          FindRoom(hosts[*row], units[u], alignment, analysis.live, share);
-      if (!offset) continue;
-      MoveIn(hosts[*row], units[u], *offset, analysis.live);
-      spots[u] = {*row, *offset};
-      change_load(units[u], -1);
-      return true;
-    }
-    return false;
-  };
-  while (looks < kMaxLooks) {
-    const int64_t peak = load.Peak();
-    bool has_moved = false;
-    std::erase_if(pending, [&](uint32_t u) {
-      if (has_moved || looks >= kMaxLooks || !IsAlive(units[u], peak)) return false;
-      has_moved = try_move(u);
-      return true;
-    });
-    if (!has_moved) break;
-  }
-  return spots;
+                              const MoveRule& rule, int64_t alignment, const Analysis& analysis,
+                              ShareRules& share) {
+  return Mover(std::move(hosts), units, rule, alignment, analysis, share).Run();
 }
 
 }  // namespace stowplan

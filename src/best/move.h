@@ -19,9 +19,26 @@ struct Spot {
   [[nodiscard]] bool is_heap() const { return host == kHeap; }
 };
 
+// Who is asked first; of equals, who is born first.
+enum class MoveOrder : uint8_t { kLargest, kLargestShortest, kShortest };
+// The host with the fewest bytes, or with the least time to spare.
+enum class MoveFit : uint8_t { kSmallest, kTightest };
+struct MoveRule {
+  MoveOrder order = MoveOrder::kLargest;
+  MoveFit fit = MoveFit::kSmallest;
+};
+// None is best for all programs.
+inline constexpr MoveRule kMoveRules[] = {
+    {MoveOrder::kLargest, MoveFit::kSmallest},
+    {MoveOrder::kLargest, MoveFit::kTightest},
+    {MoveOrder::kLargestShortest, MoveFit::kSmallest},
+    {MoveOrder::kShortest, MoveFit::kSmallest},
+};
+
 // Where each unit lies. As long as something that is alive when the heap's load is highest finds
-// room in a host, it moves there, the largest first.
+// room in a host, it moves there.
 std::vector<Spot> MoveToHosts(std::vector<Host> hosts, std::span<const Unit> units,
-                              int64_t alignment, const Analysis& analysis, ShareRules& share);
+                              const MoveRule& rule, int64_t alignment, const Analysis& analysis,
+                              ShareRules& share);
 
 }  // namespace stowplan
