@@ -21,9 +21,10 @@
 //                                     what is computed where, who shares a place, who lives when;
 //                                     Analyze is all of it
 //     Assign                          allocations and offsets, by the Rules of a back end of XLA
-//     FindOverlaps                    values of a plan that lie over each other while alive
-//     report::ReportOf                a plan as a report::Report
-//     report::ReplanReport            a report's plan made again, without the program
+//     AssignBest                      the same with less memory, and a proof of how little is
+//     possible FindOverlaps                    values of a plan that lie over each other while
+//     alive report::ReportOf                a plan as a report::Report report::ReplanReport a
+//     report's plan made again, without the program
 //
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
@@ -45,6 +46,7 @@
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/id.h"
 #include "stowplan/base/source.h"
+#include "stowplan/best/best.h"
 #include "stowplan/buffers/buffer_set.h"
 #include "stowplan/buffers/in_place.h"
 #include "stowplan/hlo/dialect.h"

@@ -9,6 +9,7 @@
 
 #include "laws.h"
 #include "stowplan/assign/assignment.h"
+#include "stowplan/best/best.h"
 #include "stowplan/live/dump.h"
 #include "stowplan/report/from_assignment.h"
 #include "stowplan/report/write.h"
@@ -40,6 +41,17 @@ void CheckPlan(const hlo::Module& module, const Rules& rules, std::string_view v
   }
   if (const Diagnostics overlaps = FindOverlaps(module, *analysis, *plan); !overlaps.empty())
     fuzz::Fail("a plan with overlaps", hlo::ToString(module), Render(overlaps));
+  // The other policy, without much of a search.
+  const Result<BestPlan> best =
+      AssignBest(module, *analysis, rules, std::nullopt, {.should_stop = [] { return true; }});
+  if (!best) fuzz::Fail("no best plan", hlo::ToString(module), Render(best.error()));
+  if (const Diagnostics overlaps = FindOverlaps(module, *analysis, best->assignment);
+      !overlaps.empty())
+    fuzz::Fail("a best plan with overlaps", hlo::ToString(module), Render(overlaps));
+  for (const BestHeap& heap : best->heaps) {
+    if (heap.bytes > heap.xla_bytes || heap.bound > heap.bytes || heap.floor > heap.bytes)
+      fuzz::Fail("a best plan that is not", hlo::ToString(module), std::to_string(heap.bytes));
+  }
   const report::ReportStyle style = *report::FindReportStyle(version);
   const report::Report report = report::ReportOf(module, *analysis, *plan, style);
   (void)report::WriteAssignment(report, style.dialect);
