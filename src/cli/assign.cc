@@ -382,10 +382,10 @@ CommandSpec AssignCommand() {
           "memory by rules of their own: they are taken from the module's file or from\n"
           "--preset; without either, Stowplan places these values itself.\n"
           "\n"
-          "--policy=best packs the temporaries of each memory space again, with a proof of how\n"
-          "far from the optimum the result can be, and lets them lie in buffers of the result\n"
-          "that are not used yet; no memory space is larger than in XLA's plan. With\n"
-          "--memory-limit, exit code 1 when the plan does not fit.\n",
+          "--policy=best packs the temporaries of each memory space again, and lets them\n"
+          "lie in buffers of the result that are not used yet; no memory space is larger\n"
+          "than in XLA's plan. A table on standard error says how far from the optimum the\n"
+          "plan can be. With --memory-limit, the exit code is 1 when it does not fit.\n",
       .examples =
           "  stowplan assign module_0001.jit_f.cpu_after_optimizations.hlo.pb\n"
           "  stowplan assign -o out --target=gpu --xla-version=jaxlib-0.11.2 module.hlo.pb\n"
