@@ -215,6 +215,7 @@ class Planner {
     input.hosts = hosts;
     input.sizes = measured_.sizes;
     std::vector<int64_t> tuples;
+    tuples.reserve(space.tuples.size());
     for (const BufferId id : space.tuples) tuples.push_back(measured_.sizes[id.index]);
     input.always = tuples;
     // Whoever may be written over at some position counts.

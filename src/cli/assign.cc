@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -186,13 +185,27 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
   return kFine;
 }
 
-int WriteReport(const report::Report& report, const AssignOptions& options,
-                const std::function<void(JsonWriter&)>& add_fields, Console& console) {
-  if (options.is_json) return console.Print(report::WriteJson(report, add_fields), kFine);
-  if (!options.folder.empty()) return WriteFiles(report, options, console);
-  report::ReportDialect combined = report.dialect;
-  combined.separate_files = false;
-  return console.Print(report::WriteAssignment(report, combined), kFine);
+// The report, and what policy `best` has to say. The exit code.
+int Write(const report::Report& report, const BestPlan& plan, const AssignOptions& options,
+          Console& console) {
+  std::optional<MemoryFit> fit;
+  if (options.memory_limit) fit = FitOf(plan, *options.memory_limit);
+  const auto add_fields = [&](JsonWriter& json) {
+    if (options.is_best) WriteBest(plan, fit, json);
+  };
+  int code = kFine;
+  if (options.is_json) {
+    code = console.Print(report::WriteJson(report, add_fields), kFine);
+  } else if (!options.folder.empty()) {
+    code = WriteFiles(report, options, console);
+  } else {
+    report::ReportDialect combined = report.dialect;
+    combined.separate_files = false;
+    code = console.Print(report::WriteAssignment(report, combined), kFine);
+  }
+  if (options.is_best && !options.is_json) console.Note(HeapTable(plan.heaps));
+  if (fit) console.Note(Sentence(*fit));
+  return code == kFine && fit && !fit->fits() ? kFinding : code;
 }
 
 void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& assignment,
@@ -316,19 +329,10 @@ int Assign(const AssignOptions& options, Console& console) {
   NotePreset(setting->rules, *analysis, assignment, *preset, console);
   const report::Report report = report::ReportOf(*module, *analysis, assignment, setting->style);
   times.Done("report");
-  std::optional<MemoryFit> fit;
-  if (options.memory_limit) fit = FitOf(*plan, *options.memory_limit);
-  const int code = WriteReport(
-      report, options,
-      [&](JsonWriter& json) {
-        if (options.is_best) WriteBest(*plan, fit, json);
-      },
-      console);
+  const int code = Write(report, *plan, options, console);
   times.Done("write");
-  if (options.is_best && !options.is_json) console.Note(HeapTable(plan->heaps));
-  if (fit) console.Note(Sentence(*fit));
   if (options.has_stats) console.Note(times.Table());
-  return code == kFine && fit && !fit->fits() ? kFinding : code;
+  return code;
 }
 
 int Run(const Arguments& arguments, Console& console) {
@@ -357,9 +361,9 @@ int Run(const Arguments& arguments, Console& console) {
         "policy xla does what XLA does, without a choice");
     return kBadUse;
   }
-  if (has_time && !(options.time_limit = ReadSeconds("time-limit", arguments, console)))
-    return kBadUse;
-  if (has_memory && !(options.memory_limit = ReadBytes("memory-limit", arguments, console)))
+  if (has_time) options.time_limit = ReadSeconds("time-limit", arguments, console);
+  if (has_memory) options.memory_limit = ReadBytes("memory-limit", arguments, console);
+  if (has_time != options.time_limit.has_value() || has_memory != options.memory_limit.has_value())
     return kBadUse;
   return Assign(options, console);
 }
