@@ -49,25 +49,27 @@ class Planner {
         best_{.assignment = std::move(assignment), .heaps = {}} {}
 
   BestPlan Run() && {
+    FindKinds();
     for (const auto& [color, space] : FindSpaces()) PlanSpace(color, space);
     Renumber();
     return std::move(best_);
   }
 
  private:
-  [[nodiscard]] bool IsTuple(BufferId id) const {
-    return std::ranges::any_of(analysis_.buffers.values_of(id), [&](ValueId value) {
-      return module_.shapes.is_tuple(analysis_.flow.shape(value));
-    });
+  // Some buffers have very many values: each is looked at once.
+  void FindKinds() {
+    is_tuple_.assign(analysis_.buffers.size(), 0);
+    is_fixed_ = analysis_.buffers.is_live_out;
+    for (size_t b = 0; b < analysis_.buffers.size(); ++b) {
+      for (const ValueId value : analysis_.buffers.values_of(BufferId(b))) {
+        const hlo::Instruction& row = module_.instructions[analysis_.flow.instruction(value)];
+        if (module_.shapes.is_tuple(analysis_.flow.shape(value))) is_tuple_[b] = 1;
+        if (row.opcode == Opcode::kParameter && row.parent == module_.entry) is_fixed_[b] = 1;
+      }
+    }
   }
-  // Parts of the result, and what the program is given.
-  [[nodiscard]] bool IsFixed(BufferId id) const {
-    if (analysis_.buffers.is_live_out[id.index] != 0) return true;
-    return std::ranges::any_of(analysis_.buffers.values_of(id), [&](ValueId value) {
-      const hlo::Instruction& row = module_.instructions[analysis_.flow.instruction(value)];
-      return row.opcode == Opcode::kParameter && row.parent == module_.entry;
-    });
-  }
+  [[nodiscard]] bool IsTuple(BufferId id) const { return is_tuple_[id.index] != 0; }
+  [[nodiscard]] bool IsFixed(BufferId id) const { return is_fixed_[id.index] != 0; }
 
   [[nodiscard]] std::map<int64_t, Space> FindSpaces() const {
     std::map<int64_t, Space> spaces;
@@ -279,6 +281,8 @@ class Planner {
   const BestOptions& options_;
   BufferSizes measured_;
   ShareRules share_;
+  std::vector<uint8_t> is_tuple_;  // by buffer
+  std::vector<uint8_t> is_fixed_;  // by buffer: a part of the result, or given to the program
   BestPlan best_;
 };
 

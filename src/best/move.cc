@@ -147,7 +147,7 @@ class Mover {
       const Host& host = hosts_[*row];
       // Hosts come by size: nothing better follows.
       if (best && rule_.fit == MoveFit::kSmallest && host.size > best->cost.first) break;
-      looks_ += 1 + std::ssize(host.residents);
+      looks_ += 1 + std::ssize(host.residents) * std::ssize(unit.values);
       const std::optional<int64_t> offset =
           FindRoom(host, unit, alignment_, analysis_.live, share_);
       if (!offset) continue;
