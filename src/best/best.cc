@@ -125,6 +125,7 @@ class Planner {
       if (!best.spots.empty() && bound.bytes >= best.bound.bytes) continue;
       best.spots = std::move(spots);
       best.bound = bound;
+      if (hosts.empty()) break;
     }
     return best;
   }

@@ -17,12 +17,14 @@ enum class Meeting : uint8_t {
 };
 
 Meeting MeetingOf(const Host::Resident& resident, const Unit& unit, const LiveRanges& live,
-                  ShareRules& share) {
+                  ShareRules& share, int64_t& looks) {
   const Segment hull = unit.hull();
+  ++looks;
   if (resident.range.end < hull.start || resident.range.start >= hull.end) return Meeting::kNone;
   Meeting meeting = Meeting::kNone;
   for (const ValueId id : unit.values) {
     const LiveRange& range = live.of(id);
+    ++looks;
     if (resident.range.end < range.start || range.end < resident.range.start) continue;
     const bool is_handed_on =
         (range.end == resident.range.start && share.CanShareAsOperand(resident.value, id)) ||
@@ -71,13 +73,13 @@ bool IsHost(const Allocation& allocation) {
 }
 
 std::optional<int64_t> FindRoom(const Host& host, const Unit& unit, int64_t alignment,
-                                const LiveRanges& live, ShareRules& share) {
+                                const LiveRanges& live, ShareRules& share, int64_t& looks) {
   if (unit.size > host.size) return std::nullopt;
   std::vector<Bytes> clashes;
   std::vector<Bytes> handovers;
   for (const Host::Resident& resident : host.residents) {
     const Bytes bytes = {resident.offset, resident.offset + resident.size};
-    switch (MeetingOf(resident, unit, live, share)) {
+    switch (MeetingOf(resident, unit, live, share, looks)) {
       case Meeting::kNone:
         break;
       case Meeting::kHandover:

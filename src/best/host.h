@@ -29,9 +29,10 @@ struct Host {
 bool IsHost(const Allocation& allocation);
 
 // Where the unit can lie in the host: in the smallest gap, or in the place of a resident that it
-// takes over from or hands over to. Nothing when there is no room.
+// takes over from or hands over to. Nothing when there is no room. Adds to `looks` how many live
+// ranges were looked at.
 std::optional<int64_t> FindRoom(const Host& host, const Unit& unit, int64_t alignment,
-                                const LiveRanges& live, ShareRules& share);
+                                const LiveRanges& live, ShareRules& share, int64_t& looks);
 
 void MoveIn(Host& host, const Unit& unit, int64_t offset, const LiveRanges& live);
 

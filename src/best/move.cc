@@ -147,9 +147,8 @@ class Mover {
       const Host& host = hosts_[*row];
       // Hosts come by size: nothing better follows.
       if (best && rule_.fit == MoveFit::kSmallest && host.size > best->cost.first) break;
-      looks_ += 1 + std::ssize(host.residents) * std::ssize(unit.values);
       const std::optional<int64_t> offset =
-          FindRoom(host, unit, alignment_, analysis_.live, share_);
+          FindRoom(host, unit, alignment_, analysis_.live, share_, looks_);
       if (!offset) continue;
       const int64_t idle = IdleTime(host, unit, analysis_.schedule.end());
       const Offer offer = {.cost = rule_.fit == MoveFit::kSmallest ? std::pair(host.size, idle)

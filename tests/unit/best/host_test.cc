@@ -36,7 +36,8 @@ class Hosts : public testing::Test {
     return {.size = size, .segments = {{range.start, range.end + 1}}, .values = {id}};
   }
   std::optional<int64_t> Room(const Host& host, const Unit& unit, int64_t alignment = 64) {
-    return FindRoom(host, unit, alignment, program_.analysis.live, share_);
+    int64_t looks = 0;
+    return FindRoom(host, unit, alignment, program_.analysis.live, share_, looks);
   }
 };
 
