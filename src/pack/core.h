@@ -19,13 +19,14 @@ inline constexpr uint32_t kNone = 0xffffffffU;
 
 struct Item {
   int64_t size = 0;
+  int64_t room = 0;  // what others cannot use: the size, rounded up where all alignments are one
   int64_t alignment = 1;
   int32_t lower = 0;  // alive in slots [lower, upper), or in parts of that
   int32_t upper = 0;
   friend bool operator==(const Item&, const Item&) = default;
 };
 
-// In slots [lower, upper) an item needs its bytes [low, high).
+// In slots [lower, upper) an item needs its bytes [low, high), rounded like its room.
 struct Piece {
   int32_t lower = 0;
   int32_t upper = 0;
@@ -38,6 +39,7 @@ struct Core {
   std::vector<Item> items;
   std::vector<int64_t> durations;  // by item, in the problem's time
   int32_t slot_count = 0;
+  int64_t rounding = 0;  // how much room is more than size, at most
   // Of the items that are not whole all their life: pieces by item and slot, those of item i from
   // piece_begins[i] to piece_begins[i + 1]. Both empty when all are whole.
   std::vector<Piece> pieces;
@@ -51,14 +53,14 @@ struct Core {
   template <class Visit>
   void EachPiece(uint32_t item, Visit visit) const {
     if (is_whole()) {
-      visit(Piece{items[item].lower, items[item].upper, 0, items[item].size});
+      visit(Piece{items[item].lower, items[item].upper, 0, items[item].room});
       return;
     }
     for (uint32_t p = piece_begins[item]; p < piece_begins[item + 1]; ++p) visit(pieces[p]);
   }
 };
 
-// By slot.
+// The room that is needed, by slot.
 std::vector<int64_t> LoadsOf(const Core& core);
 
 }  // namespace stowplan::pack

@@ -27,7 +27,7 @@ struct Graph {
   std::vector<uint32_t> neighbours;
   std::vector<uint32_t> neighbour_begins;
   // By neighbour: how far above the offset of i that of the neighbour is at least, when it lies
-  // above i; and how far below, when it lies below. Empty when all items are whole: their sizes.
+  // above i; and how far below, when it lies below. Empty when all items are whole: their rooms.
   std::vector<int64_t> rises;
   std::vector<int64_t> drops;
 
@@ -44,9 +44,9 @@ struct Graph {
     const uint32_t begin = neighbour_begins[item];
     const uint32_t end = neighbour_begins[item + 1];
     if (rises.empty()) {
-      const int64_t rise = core.items[item].size;
+      const int64_t rise = core.items[item].room;
       for (uint32_t k = begin; k < end; ++k)
-        visit(neighbours[k], rise, core.items[neighbours[k]].size);
+        visit(neighbours[k], rise, core.items[neighbours[k]].room);
     } else {
       for (uint32_t k = begin; k < end; ++k) visit(neighbours[k], rises[k], drops[k]);
     }

@@ -247,19 +247,17 @@ class Reducer {
     reduced_.is_exact =
         std::ranges::none_of(core.pieces, [](const Piece& piece) { return piece.low != 0; });
     if (core.items.empty()) return;
-    // Pieces of different sizes leave bytes to others that rounding would take.
     const int64_t alignment = core.items[0].alignment;
     const bool is_uniform =
         std::ranges::all_of(core.items,
                             [&](const Item& item) { return item.alignment == alignment; }) &&
         std::ranges::none_of(core.pins,
                              [&](int64_t pin) { return pin > 0 && pin % alignment != 0; });
+    for (Item& item : core.items) {
+      item.room = is_uniform ? AlignUp(item.size, alignment) : item.size;
+      core.rounding = std::max(core.rounding, item.room - item.size);
+    }
     if (is_uniform && alignment > 1) {
-      for (Item& item : core.items) {
-        const int64_t size = AlignUp(item.size, alignment);
-        reduced_.rounding = std::max(reduced_.rounding, size - item.size);
-        item.size = size;
-      }
       for (Piece& piece : core.pieces) {
         piece.low = piece.low / alignment * alignment;
         piece.high = AlignUp(piece.high, alignment);
@@ -272,8 +270,10 @@ class Reducer {
     for (const int64_t pin : core.pins) unit = std::gcd(unit, std::max<int64_t>(pin, 0));
     if (unit <= 1) return;
     reduced_.unit = unit;
+    core.rounding /= unit;
     for (Item& item : core.items) {
       item.size /= unit;
+      item.room /= unit;
       item.alignment = std::max<int64_t>(item.alignment / unit, 1);
     }
     for (Piece& piece : core.pieces) {
@@ -310,10 +310,6 @@ Plan Expand(const Problem& problem, const Reduced& reduced, std::span<const int6
     plan.height = std::max(plan.height, plan.offsets[b] + problem.buffers[b].size);
   }
   return plan;
-}
-
-int64_t ToUnits(const Reduced& reduced, int64_t capacity) {
-  return (capacity + reduced.rounding) / reduced.unit;
 }
 
 std::vector<int64_t> LoadsOf(const Core& core) {

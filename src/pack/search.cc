@@ -31,7 +31,7 @@ class Search::State {
     // all.
     if (core.is_whole()) {
       for (uint32_t i = 0; i < core.items.size(); ++i)
-        members_.push_back({i, 0, core.items[i].size});
+        members_.push_back({i, 0, core.items[i].room});
       for (const Member& member : graph.members) order_.push_back(member.item);
     } else {
       members_ = graph.members;
@@ -215,6 +215,10 @@ class Search::State {
     pool_.resize(frame.pool);
   }
 
+  [[nodiscard]] bool IsUnderCeiling(uint32_t item) const {
+    return lows_[item] + core_.items[item].size <= capacity_;
+  }
+
   // Stacks what a section still has to take, from the lowest bound up. False, with the conflict,
   // when the ceiling is too low.
   template <bool kIsWhole>
@@ -241,7 +245,10 @@ class Search::State {
         block = k;
       }
       top += members_[order[k]].size;
-      if (top <= capacity_) continue;
+      // Of the highest, only the size must be under the ceiling.
+      if (top - core_.rounding <= capacity_ &&
+          (core_.rounding == 0 || IsUnderCeiling(members_[order[k]].item)))
+        continue;
       conflict_.assign(words_, 0);
       for (size_t j = block; j <= k; ++j) IncludeInConflict(reasons_[members_[order[j]].item]);
       section.failures += 1;

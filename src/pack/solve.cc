@@ -82,7 +82,7 @@ Answer Solve(const Problem& problem, const SolveOptions& options) {
     };
   }
   const std::vector<int64_t> loads = LoadsOf(reduced.core);
-  int64_t load = loads.empty() ? 0 : std::ranges::max(loads);
+  int64_t load = loads.empty() ? 0 : std::ranges::max(loads) - reduced.core.rounding;
   for (uint32_t i = 0; i < reduced.core.items.size(); ++i) {
     if (reduced.core.is_pinned(i))
       load = std::max(load, reduced.core.pins[i] + reduced.core.items[i].size);
@@ -95,8 +95,7 @@ Answer Solve(const Problem& problem, const SolveOptions& options) {
   }
   if (!race.has_plan()) race.Take(StackUp(reduced.core));
   answer.plan = Expand(problem, reduced, race.offsets());
-  if (reduced.is_exact)
-    answer.bound = std::max(answer.bound, race.bound() * reduced.unit - reduced.rounding);
+  if (reduced.is_exact) answer.bound = std::max(answer.bound, race.bound() * reduced.unit);
   answer.status = StatusOf(answer, options.capacity);
   return answer;
 }

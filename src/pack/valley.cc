@@ -117,8 +117,8 @@ class Skyline {
 std::vector<int64_t> HullLoadsOf(const Core& core) {
   std::vector<int64_t> loads(static_cast<size_t>(core.slot_count) + 1, 0);
   for (const Item& item : core.items) {
-    loads[static_cast<size_t>(item.lower)] += item.size;
-    loads[static_cast<size_t>(item.upper)] -= item.size;
+    loads[static_cast<size_t>(item.lower)] += item.room;
+    loads[static_cast<size_t>(item.upper)] -= item.room;
   }
   for (size_t s = 1; s < loads.size(); ++s) loads[s] += loads[s - 1];
   loads.pop_back();
@@ -170,7 +170,7 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, Tightness 
     offsets[i] = AlignUp(piece.height, items[i].alignment);
     tree_.Remove(i);
     --left;
-    skyline.Place(id, items[i].lower, items[i].upper, offsets[i] + items[i].size);
+    skyline.Place(id, items[i].lower, items[i].upper, offsets[i] + items[i].room);
   }
   return offsets;
 }
