@@ -13,12 +13,16 @@ namespace {
 constexpr size_t kConfigurations = 12;
 
 SearchConfig Configure(size_t k, int round, uint64_t seed) {
-  static constexpr std::array kChoices = {ChoiceRule::kLongest, ChoiceRule::kTightest,
-                                          ChoiceRule::kLargestArea, ChoiceRule::kLargest};
-  static constexpr std::array kSections = {SectionRule::kLeastSlack, SectionRule::kLowestFloor,
-                                           SectionRule::kFewestChoices};
-  return {.section = kSections[k % 3],
-          .choice = kChoices[k / 3 % 4],
+  using enum SectionRule;
+  using enum ChoiceRule;
+  static constexpr std::pair<SectionRule, ChoiceRule> kRules[kConfigurations] = {
+      {kLowest, kLargest},      {kLowestTight, kFlushArea},   {kLowest, kFlushLongest},
+      {kLowestTight, kLargest}, {kLowest, kFlushArea},        {kLowestTight, kFlushLongest},
+      {kFewest, kFlushLongest}, {kLowest, kLargestArea},      {kFewest, kLargest},
+      {kFewest, kFlushArea},    {kLowestTight, kLargestArea}, {kFewest, kLargestArea},
+  };
+  return {.section = kRules[k].first,
+          .choice = kRules[k].second,
           .noise = round == 0 ? 0 : 0.1 * (1 + round % 4),
           .seed = seed + 1000 * static_cast<uint64_t>(round) + k};
 }

@@ -2,6 +2,7 @@
 #include "pack/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -132,6 +133,7 @@ class Search::State {
     section_trail_.clear();
     frames_.clear();
     conflict_.assign(words_, 0);
+    last_failed_ = kNone;
     dirty_.clear();
     for (uint32_t s = 0; s < sections_.size(); ++s) {
       sections_[s] = {};
@@ -267,9 +269,13 @@ class Search::State {
   // Looks at all sections that have changed.
   bool Settle() {
     const bool is_whole = core_.is_whole();
+    // What failed last is the first to be looked at.
+    if (last_failed_ < is_dirty_.size() && is_dirty_[last_failed_] != 0 && dirty_.size() > 1)
+      std::swap(*std::ranges::find(dirty_, last_failed_), dirty_.front());
     for (size_t k = 0; k < dirty_.size(); ++k) {
       const uint32_t s = dirty_[k];
       if (!(is_whole ? Stack<true>(s) : Stack<false>(s))) {
+        last_failed_ = s;
         for (size_t j = k; j < dirty_.size(); ++j) is_dirty_[dirty_[j]] = 0;
         dirty_.clear();
         return false;
@@ -282,25 +288,31 @@ class Search::State {
 
   // Where something is still to be put down; none when all is done.
   uint32_t ChooseSection() {
+    const bool is_anywhere = config_.section == SectionRule::kFewest;
     uint32_t best = kNone;
     double best_value = 0;
     for (uint32_t s = 0; s < sections_.size(); ++s) {
       const Section& section = sections_[s];
       if (section.floor == kNever) continue;
-      double value = 0;
+      if (best != kNone && !is_anywhere && section.floor > sections_[best].floor) continue;
+      double value = CountChoices(s);
+      // Where it failed before, it fails soon: the sooner it is known the better.
+      const double failures = 1 + static_cast<double>(section.failures);
       switch (config_.section) {
-        case SectionRule::kLeastSlack:
-          value = static_cast<double>(section.slack) / (1 + static_cast<double>(section.failures));
+        case SectionRule::kLowest:
+          value /= std::sqrt(failures);
           break;
-        case SectionRule::kLowestFloor:
-          value = static_cast<double>(section.floor);
+        case SectionRule::kLowestTight:
+          value *= (0.1 + static_cast<double>(section.slack) / static_cast<double>(capacity_)) /
+                   failures;
           break;
-        case SectionRule::kFewestChoices:
-          value = CountChoices(s) / (1 + static_cast<double>(section.failures));
+        case SectionRule::kFewest:
+          value /= failures;
           break;
       }
       if (config_.noise > 0) value *= 1 + config_.noise * chance_.Fraction();
-      if (best == kNone || value < best_value) {
+      const bool is_lower = best != kNone && !is_anywhere && section.floor < sections_[best].floor;
+      if (best == kNone || is_lower || value < best_value) {
         best = s;
         best_value = value;
       }
@@ -326,20 +338,26 @@ class Search::State {
     const auto size = static_cast<double>(core_.items[item].size);
     const auto duration = static_cast<double>(core_.durations[item]);
     switch (config_.choice) {
-      case ChoiceRule::kLongest:
-        return duration;
       case ChoiceRule::kLargest:
         return size;
       case ChoiceRule::kLargestArea:
         return size * duration;
-      case ChoiceRule::kTightest: {
-        double tight = 0;
-        for (const uint32_t s : graph_.SectionsOf(item))
-          tight += 1.0 / (1.0 + static_cast<double>(sections_[s].slack));
-        return tight;
-      }
+      case ChoiceRule::kFlushLongest:
+        return (1 + 1e9 * CountWalls(item)) * duration;
+      case ChoiceRule::kFlushArea:
+        return (1 + 1e9 * CountWalls(item)) * size * duration;
     }
     return 0;
+  }
+  // At how many of its two ends the floor beside the item is higher.
+  [[nodiscard]] double CountWalls(uint32_t item) const {
+    const std::span<const uint32_t> sections = graph_.SectionsOf(item);
+    const int64_t floor = lows_[item];
+    double walls = 0;
+    if (sections.front() == 0 || sections_[sections.front() - 1].floor > floor) walls += 1;
+    if (sections.back() + 1 == sections_.size() || sections_[sections.back() + 1].floor > floor)
+      walls += 1;
+    return walls;
   }
 
   // An item on the floor of the section under which nothing else fits. Where something does, the
@@ -436,6 +454,7 @@ class Search::State {
   std::vector<uint32_t> order_;  // members by section: those that are down, then by bound, nearly
   std::vector<uint32_t> dirty_;  // sections to look at again
   std::vector<uint8_t> is_dirty_;
+  uint32_t last_failed_ = kNone;
   size_t words_;  // of a reason: a bit a level
   Words pool_;
   Words conflict_;

@@ -21,14 +21,23 @@
 
 namespace stowplan::pack {
 
-// Where to go on.
-enum class SectionRule : uint8_t { kLeastSlack, kLowestFloor, kFewestChoices };
-// Which item of it to put down first.
-enum class ChoiceRule : uint8_t { kLongest, kLargest, kLargestArea, kTightest };
+// In which section to go on.
+enum class SectionRule : uint8_t {
+  kLowest,       // of those with the lowest floor, the one with the fewest items on it
+  kLowestTight,  // of those, little slack counts too
+  kFewest,       // the one with the fewest items on its floor, wherever that is
+};
+// Which item on its floor to put down first.
+enum class ChoiceRule : uint8_t {
+  kLargest,
+  kLargestArea,
+  kFlushLongest,  // one that ends where walls stand; of these the longest
+  kFlushArea,     // of these the one of the largest area
+};
 
 struct SearchConfig {
-  SectionRule section = SectionRule::kLeastSlack;
-  ChoiceRule choice = ChoiceRule::kLongest;
+  SectionRule section = SectionRule::kLowest;
+  ChoiceRule choice = ChoiceRule::kLargest;
   double noise = 0;  // how much chance there is in the choices
   uint64_t seed = 0;
 };
