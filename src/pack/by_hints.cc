@@ -28,7 +28,7 @@ bool IsPlan(const Core& core, const Graph& graph) {
 
 void SolveByHints(Race& race) {
   const Core& core = race.core();
-  if (core.hints.empty() || race.graph() == nullptr) return;
+  if (race.round() != 0 || core.hints.empty() || race.graph() == nullptr) return;
   if (IsPlan(core, *race.graph())) race.Take(core.hints);
   // From below, in the order of the hints; those without come last, the largest first.
   std::vector<uint32_t> order = ItemsBy(core, Order::kArea);

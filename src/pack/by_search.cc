@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <cmath>
+#include <thread>
 
 #include "pack/race.h"
 #include "pack/search.h"
@@ -8,86 +10,127 @@
 namespace stowplan::pack {
 namespace {
 
-// Solve times are heavy-tailed: a configuration finds a plan soon or hardly ever. So all have a
-// small try each, then a larger one with some chance in it, and so on.
-constexpr size_t kConfigurations = 12;
+// Beyond this many members of sections a try costs more than it finds.
+constexpr size_t kMaxMembers = 400'000;
 
-SearchConfig Configure(size_t k, int round, uint64_t seed) {
-  using enum SectionRule;
-  using enum ChoiceRule;
-  static constexpr std::pair<SectionRule, ChoiceRule> kRules[kConfigurations] = {
-      {kLowest, kLargest},      {kLowestTight, kFlushArea},   {kLowest, kFlushLongest},
-      {kLowestTight, kLargest}, {kLowest, kFlushArea},        {kLowestTight, kFlushLongest},
-      {kFewest, kFlushLongest}, {kLowest, kLargestArea},      {kFewest, kLargest},
-      {kFewest, kFlushArea},    {kLowestTight, kLargestArea}, {kFewest, kLargestArea},
-  };
-  return {.section = kRules[k].first,
-          .choice = kRules[k].second,
-          .noise = round == 0 ? 0 : 0.1 * (1 + round % 4),
-          .seed = seed + 1000 * static_cast<uint64_t>(round) + k};
-}
-
-class Squeezer {
+// Tries of a round, several at once if there are threads. What is found does not depend on their
+// number: of the tries at one ceiling the first that finds something counts, and those behind it
+// are as if they had not been.
+class Tries {
  public:
-  explicit Squeezer(Race& race) : race_(race), search_(race.core(), *race.graph()) {}
-
-  // Is there a plan as high as the goal?
-  void Fit() {
-    double budget = 1000;
-    for (int round = 0; !race_.IsOver(); ++round, budget *= 1.5) {
-      for (size_t k = 0; k < kConfigurations && !race_.IsOver(); ++k) {
-        if (Try(race_.limits().goal, k, round, budget) == SearchResult::kProved) return;
-      }
-    }
+  explicit Tries(Race& race) : race_(race), budget_(BudgetOf(race)), node_cost_(NodeCostOf(race)) {
+    const auto threads = static_cast<size_t>(std::max(race.limits().threads, 1));
+    for (size_t t = 0; t < threads; ++t)
+      searches_.push_back(std::make_unique<Search>(race.core(), *race.graph()));
   }
 
-  // The bound itself first: it is the optimum more often than not, and a low ceiling prunes best.
-  // Then heights between it and what there is.
-  void Squeeze() {
-    double budget = 500;
-    size_t next = 0;
-    for (int round = 0; !race_.IsOver(); ++round, budget *= 1.4) {
-      for (size_t k = 0; k < 4 && !race_.IsOver(); ++k) Try(race_.bound(), next++, round, budget);
-      int64_t low = race_.bound();
-      while (!race_.IsOver() && low + 1 < race_.height()) {
-        const int64_t middle = low + (race_.height() - low) / 2;
-        SearchResult result = SearchResult::kGaveUp;
-        for (size_t k = 0; k < 2 && result == SearchResult::kGaveUp && !race_.IsOver(); ++k)
-          result = Try(middle, next++, round, budget);
-        if (result != SearchResult::kFound) low = middle;
-        // The last percent is left to the next round.
-        if (race_.height() - low < race_.height() / 256) break;
-      }
+  // Is there a plan as high as the ceiling? The race takes what is found. kGaveUp: not decided.
+  SearchResult Run(int64_t ceiling, size_t count) {
+    std::vector<Try> tries(count);
+    for (size_t k = 0; k < count; ++k) {
+      const int64_t left = race_.effort() / node_cost_ - static_cast<int64_t>(k) * budget_;
+      tries[k].config = ConfigureSearch(race_.next_config()++, race_.round(), race_.limits().seed);
+      tries[k].nodes = std::clamp<int64_t>(left, 0, budget_);
+      tries[k].given = tries[k].nodes;
     }
+    RunAll(ceiling, tries);
+    for (const Try& one : tries) {
+      race_.Spend((one.given - one.nodes) * node_cost_ + 1);
+      if (one.result == SearchResult::kFound) race_.Take(one.offsets);
+      if (one.result == SearchResult::kProved) race_.RaiseBound(ceiling + 1);
+      if (one.result != SearchResult::kGaveUp) return one.result;
+    }
+    return SearchResult::kGaveUp;
   }
 
  private:
-  // One try of one configuration; the race takes what it shows.
-  SearchResult Try(int64_t height, size_t k, int round, double budget) {
-    int64_t left = std::min(static_cast<int64_t>(budget), race_.effort());
-    const int64_t given = left;
-    const SearchResult result =
-        search_.Run(height, Configure(k % kConfigurations, round, race_.limits().seed), left,
-                    race_.limits().should_stop);
-    race_.Spend(std::max<int64_t>(given - left, 1));
-    if (result == SearchResult::kFound) race_.Take(search_.offsets());
-    if (result == SearchResult::kProved) race_.RaiseBound(height + 1);
-    return result;
+  struct Try {
+    SearchConfig config;
+    int64_t given = 0;
+    int64_t nodes = 0;  // left
+    SearchResult result = SearchResult::kGaveUp;
+    std::vector<int64_t> offsets;
+  };
+
+  // At least what it takes to put all items down once.
+  static int64_t BudgetOf(Race& race) {
+    const auto least = 500 + static_cast<double>(race.core().items.size());
+    return static_cast<int64_t>(least * std::pow(1.4, std::min(race.round(), 40)));
+  }
+  // A node looks at the sections of some items, and at all members of these.
+  static int64_t NodeCostOf(Race& race) {
+    const size_t members = race.graph()->members.size();
+    const size_t per_node = members / race.core().items.size() *
+                            (members / std::max<size_t>(race.graph()->section_count(), 1));
+    return 1 + static_cast<int64_t>(per_node / 1000);
+  }
+
+  void RunAll(int64_t ceiling, std::vector<Try>& tries) {
+    std::atomic<size_t> next = 0;
+    std::atomic<size_t> first_decided = tries.size();
+    const auto work = [&](Search& search) {
+      while (true) {
+        const size_t k = next++;
+        if (k >= tries.size() || k > first_decided) return;
+        Try& one = tries[k];
+        const auto should_stop = [&] {
+          return first_decided < k || (race_.limits().should_stop && race_.limits().should_stop());
+        };
+        one.result = search.Run(ceiling, one.config, one.nodes, should_stop);
+        if (one.result == SearchResult::kGaveUp) continue;
+        if (one.result == SearchResult::kFound)
+          one.offsets.assign(search.offsets().begin(), search.offsets().end());
+        size_t before = first_decided;
+        while (k < before && !first_decided.compare_exchange_weak(before, k)) {
+        }
+      }
+    };
+    std::vector<std::jthread> threads;
+    for (size_t t = 1; t < std::min(searches_.size(), tries.size()); ++t)
+      threads.emplace_back([&, t] { work(*searches_[t]); });
+    work(*searches_[0]);
   }
 
   Race& race_;
-  Search search_;
+  int64_t budget_;
+  int64_t node_cost_;
+  std::vector<std::unique_ptr<Search>> searches_;
 };
 
 }  // namespace
 
+SearchConfig ConfigureSearch(size_t k, int round, uint64_t seed) {
+  using enum SectionRule;
+  using enum ChoiceRule;
+  static constexpr std::pair<SectionRule, ChoiceRule> kRules[] = {
+      {kLowest, kLargest},      {kLowestTight, kFlushArea},    {kLowest, kFlushLongest},
+      {kFewest, kFlushArea},    {kLowestTight, kLargest},      {kLowest, kFlushArea},
+      {kFewest, kFlushLongest}, {kLowestTight, kFlushLongest}, {kLowest, kLargestArea},
+      {kFewest, kLargest},      {kLowestTight, kLargestArea},  {kFewest, kLargestArea},
+  };
+  const auto& [section, choice] = kRules[k % std::size(kRules)];
+  return {.section = section,
+          .choice = choice,
+          .noise = round == 0 ? 0 : 0.1 * (1 + round % 4),
+          .seed = seed + 1000 * static_cast<uint64_t>(round) + k};
+}
+
+// With a goal: can it be met? Else the bound itself is tried first: it is the optimum more often
+// than not, and a low ceiling prunes best. Then heights between it and what there is.
 void SolveBySearch(Race& race) {
-  if (race.graph() == nullptr) return;
-  Squeezer squeezer(race);
+  if (race.graph() == nullptr || race.graph()->members.size() > kMaxMembers) return;
+  Tries tries(race);
   if (race.limits().goal > 0) {
-    squeezer.Fit();
-  } else {
-    squeezer.Squeeze();
+    tries.Run(race.limits().goal, 12);
+    return;
+  }
+  tries.Run(race.bound(), 4);
+  int64_t low = race.bound();
+  while (!race.IsOver() && low + 1 < race.height()) {
+    const int64_t middle = low + (race.height() - low) / 2;
+    if (tries.Run(middle, 2) != SearchResult::kFound) low = middle;
+    // The last percent is left to the next round.
+    if (race.height() - low < race.height() / 256) break;
   }
 }
 

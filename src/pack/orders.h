@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pack/chance.h"
 #include "pack/core.h"
 
 namespace stowplan::pack {
@@ -21,5 +22,7 @@ inline constexpr Order kOrders[] = {Order::kDurationRootSize, Order::kArea, Orde
 
 // The greatest first.
 std::vector<uint32_t> ItemsBy(const Core& core, Order order);
+// The same when each value may be more by up to this share.
+std::vector<uint32_t> ItemsBy(const Core& core, Order order, double noise, Chance& chance);
 
 }  // namespace stowplan::pack

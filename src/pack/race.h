@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the solvers share: a core, the best plan so far, and how much may still be spent.
 //
-// A solver is a function `void SolveByX(Race& race)` in a file of its own: it looks for lower plans
-// until the race is over or it knows no more.
+// A solver is a function `void SolveByX(Race& race)` in a file of its own. The race goes in rounds:
+// in each, a solver looks for lower plans for a while, the longer the higher the round.
 #pragma once
 
 #include <functional>
@@ -40,6 +40,9 @@ class Race {
   // What need not be gone below.
   [[nodiscard]] int64_t goal() const { return std::max(bound_, limits_.goal); }
 
+  [[nodiscard]] int round() const { return round_; }
+  void StartRound() { ++round_; }
+
   [[nodiscard]] bool IsWon() const { return height_ <= goal(); }
   [[nodiscard]] bool IsOver() const {
     return IsWon() || effort_ <= 0 || (limits_.should_stop && limits_.should_stop());
@@ -48,6 +51,9 @@ class Race {
   void Spend(int64_t effort) { effort_ -= effort; }
   // A plan, taken if it is lower than the best. True if it is.
   bool Take(std::span<const int64_t> offsets);
+  // What solvers remember from round to round.
+  [[nodiscard]] std::vector<int64_t>& recipe_heights() { return recipe_heights_; }
+  [[nodiscard]] size_t& next_config() { return next_config_; }
   // No plan is lower than this.
   void RaiseBound(int64_t bound) { bound_ = std::max(bound_, bound); }
 
@@ -61,6 +67,9 @@ class Race {
   int64_t height_ = kNoHeight;
   std::optional<Graph> graph_;
   bool has_looked_for_graph_ = false;
+  int round_ = 0;
+  std::vector<int64_t> recipe_heights_;
+  size_t next_config_ = 0;
 };
 
 using Solver = void (*)(Race& race);
@@ -69,9 +78,8 @@ using Solver = void (*)(Race& race);
 int64_t HeightOf(const Core& core, std::span<const int64_t> offsets);
 
 void SolveByHints(Race& race);    // the plan that was given, or what is near it
-void SolveByValleys(Race& race);  // valley orders, near linear
+void SolveByValleys(Race& race);  // from above, into the lowest valley: near linear
 void SolveByFit(Race& race);      // one item after the other into the first gap
 void SolveBySearch(Race& race);   // exact search under ceilings
-void SolveByWindows(Race& race);  // exact search in parts of the plan, for what is too large
 
 }  // namespace stowplan::pack

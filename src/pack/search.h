@@ -42,6 +42,10 @@ struct SearchConfig {
   uint64_t seed = 0;
 };
 
+// Solve times are heavy-tailed: a configuration finds a plan soon or hardly ever. So all have a
+// small try each, then a larger one with some chance in it, and so on.
+SearchConfig ConfigureSearch(size_t k, int round, uint64_t seed);
+
 enum class SearchResult : uint8_t { kFound, kProved, kGaveUp };
 
 // Prepared once for a core, asked for several heights.

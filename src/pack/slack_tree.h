@@ -13,6 +13,10 @@ namespace stowplan::pack {
 
 class SlackTree {
  public:
+  struct Least {
+    int64_t slack = std::numeric_limits<int64_t>::max();
+    size_t slot = 0;
+  };
   explicit SlackTree(std::span<const int64_t> slacks) {
     while (leaves_ < slacks.size()) leaves_ *= 2;
     least_.assign(2 * leaves_, std::numeric_limits<int64_t>::max() / 2);
@@ -25,17 +29,13 @@ class SlackTree {
   // From the slots [low, high).
   void TakeAway(size_t low, size_t high, int64_t amount) { Take(1, 0, leaves_, low, high, amount); }
   // The first slot of [low, high) with the least left.
-  [[nodiscard]] size_t FindTightest(size_t low, size_t high) const {
+  [[nodiscard]] Least FindTightest(size_t low, size_t high) const {
     Least best;
     Find(1, 0, leaves_, low, high, 0, best);
-    return best.slot;
+    return best;
   }
 
  private:
-  struct Least {
-    int64_t slack = std::numeric_limits<int64_t>::max();
-    size_t slot = 0;
-  };
   void Take(size_t node, size_t begin, size_t end, size_t low, size_t high, int64_t amount) {
     if (high <= begin || end <= low) return;
     if (low <= begin && end <= high) {

@@ -89,9 +89,14 @@ Answer Solve(const Problem& problem, const SolveOptions& options) {
   }
   Race race(reduced.core, load, std::move(limits));
   if (reduced.core.items.empty()) race.Take({});
-  for (const NamedSolver& solver : kSolvers) {
-    if (!options.solver.empty() && solver.name != options.solver) continue;
-    if (!race.IsWon()) solver.solve(race);
+  for (; !race.IsOver(); race.StartRound()) {
+    const int64_t effort = race.effort();
+    for (const NamedSolver& solver : kSolvers) {
+      if (!options.solver.empty() && solver.name != options.solver) continue;
+      if (!race.IsOver()) solver.solve(race);
+    }
+    // Where nobody does anything any more.
+    if (race.round() > 1 && race.effort() == effort) break;
   }
   if (!race.has_plan()) race.Take(StackUp(reduced.core));
   answer.plan = Expand(problem, reduced, race.offsets());

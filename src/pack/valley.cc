@@ -2,6 +2,7 @@
 #include "pack/valley.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <queue>
 
@@ -26,6 +27,11 @@ class Skyline {
   explicit Skyline(int32_t count) { Add({.low = 0, .high = count}); }
 
   [[nodiscard]] const Piece& operator[](uint32_t id) const { return pieces_[id]; }
+
+  // How high the surface beside a piece is; where there is none, as high as can be.
+  [[nodiscard]] int64_t WallOf(uint32_t side) const {
+    return side == kNone ? std::numeric_limits<int64_t>::max() : pieces_[side].height;
+  }
 
   // The lowest piece; the leftmost of equals.
   uint32_t Lowest() {
@@ -129,7 +135,7 @@ std::vector<int64_t> HullLoadsOf(const Core& core) {
 
 Valleys::Valleys(const Core& core) : core_(core), tree_(core.items), loads_(HullLoadsOf(core)) {}
 
-std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, Tightness tightness,
+std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const ValleyRule& rule,
                                      int64_t goal) {
   const std::vector<Item>& items = core_.items;
   std::vector<int64_t> offsets(items.size(), 0);
@@ -139,7 +145,8 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, Tightness 
     for (uint32_t r = 0; r < order.size(); ++r) ranks[order[r]] = r;
     tree_.Fill(ranks);
   }
-  const bool is_tight = tightness == Tightness::kTight;
+  const bool is_tight = rule.tight > 0;
+  const auto near = static_cast<int64_t>(static_cast<double>(goal) * rule.tight);
   std::optional<SlackTree> slack_tree;
   if (is_tight) {
     std::vector<int64_t> slacks = loads_;
@@ -147,15 +154,27 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, Tightness 
     slack_tree.emplace(slacks);
   }
   Skyline skyline(core_.slot_count);
+  const auto find_tight = [&](const Skyline::Piece& piece) {
+    if (!is_tight) return kNone;
+    const SlackTree::Least least =
+        slack_tree->FindTightest(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high));
+    if (least.slack > near) return kNone;
+    return tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(least.slot));
+  };
+  const auto find_corner = [&](const Skyline::Piece& piece) {
+    if (rule.corner == Corner::kNone) return kNone;
+    const bool is_left_higher = skyline.WallOf(piece.left) > skyline.WallOf(piece.right);
+    const bool is_left = (rule.corner == Corner::kHigher) == is_left_higher;
+    const uint32_t rank =
+        tree_.FindBest(piece.low, piece.high, is_left ? piece.low : piece.high - 1);
+    if (rank != kNone) return rank;
+    return tree_.FindBest(piece.low, piece.high, is_left ? piece.high - 1 : piece.low);
+  };
   for (size_t left = items.size(); left != 0;) {
     const uint32_t id = skyline.Lowest();
     const Skyline::Piece piece = skyline[id];
-    uint32_t rank = kNone;
-    if (is_tight) {
-      const size_t tightest =
-          slack_tree->FindTightest(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high));
-      rank = tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(tightest));
-    }
+    uint32_t rank = rule.is_corner_first ? find_corner(piece) : find_tight(piece);
+    if (rank == kNone) rank = rule.is_corner_first ? find_tight(piece) : find_corner(piece);
     if (rank == kNone) rank = tree_.FindBest(piece.low, piece.high, -1);
     if (rank == kNone) {
       const std::optional<int64_t> waste = skyline.Raise(id);

@@ -12,9 +12,15 @@
 
 namespace stowplan::pack {
 
-enum class Tightness : uint8_t {
-  kPlain,
-  kTight,  // items that are alive where the load is nearest to the goal go first
+// Which corner of a valley is filled first: where one of its two walls is lower, or higher.
+enum class Corner : uint8_t { kNone, kLower, kHigher };
+
+struct ValleyRule {
+  // Items that are alive at the tightest slot of the valley go first where no more than this share
+  // of the goal may still be wasted.
+  double tight = 0;
+  Corner corner = Corner::kNone;
+  bool is_corner_first = false;  // whether the corner goes before the tightest slot
 };
 
 // Prepared once for a core without pins, asked for several orders. An item that is not whole is
@@ -23,9 +29,10 @@ class Valleys {
  public:
   explicit Valleys(const Core& core);
 
-  // Offsets by item. Of the items that fit into a valley the one that comes first in `order` is
-  // taken. `goal` is the height one hopes for.
-  std::vector<int64_t> Decode(std::span<const uint32_t> order, Tightness tightness, int64_t goal);
+  // Offsets by item. Of the items that fit into a valley and meet the rule, the one that comes
+  // first in `order` is taken. `goal` is the height one hopes for.
+  std::vector<int64_t> Decode(std::span<const uint32_t> order, const ValleyRule& rule,
+                              int64_t goal);
 
  private:
   const Core& core_;
