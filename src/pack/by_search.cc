@@ -18,7 +18,11 @@ constexpr size_t kMaxMembers = 400'000;
 // are as if they had not been.
 class Tries {
  public:
-  explicit Tries(Race& race) : race_(race), budget_(BudgetOf(race)), node_cost_(NodeCostOf(race)) {
+  explicit Tries(Race& race) : race_(race), node_cost_(NodeCostOf(race)) {
+    // At least what it takes to put all items down once.
+    const auto least = 500 + static_cast<double>(race.core().items.size());
+    budget_ = static_cast<int64_t>(least * (1 + 0.25 * race.round()));
+    large_budget_ = static_cast<int64_t>(least * std::pow(1.3, std::min(race.round(), 60)));
     const auto threads = static_cast<size_t>(std::max(race.limits().threads, 1));
     for (size_t t = 0; t < threads; ++t)
       searches_.push_back(std::make_unique<Search>(race.core(), *race.graph()));
@@ -27,11 +31,14 @@ class Tries {
   // Is there a plan as high as the ceiling? The race takes what is found. kGaveUp: not decided.
   SearchResult Run(int64_t ceiling, size_t count) {
     std::vector<Try> tries(count);
+    int64_t left = race_.effort() / node_cost_;
     for (size_t k = 0; k < count; ++k) {
-      const int64_t left = race_.effort() / node_cost_ - static_cast<int64_t>(k) * budget_;
+      // Most plans are found soon or not at all; a proof takes the time it takes.
+      const int64_t budget = k + 1 == count ? std::max(budget_, large_budget_) : budget_;
       tries[k].config = ConfigureSearch(race_.next_config()++, race_.round(), race_.limits().seed);
-      tries[k].nodes = std::clamp<int64_t>(left, 0, budget_);
-      tries[k].given = tries[k].nodes;
+      tries[k].given = std::clamp<int64_t>(left, 0, budget);
+      tries[k].nodes = tries[k].given;
+      left -= budget;
     }
     RunAll(ceiling, tries);
     for (const Try& one : tries) {
@@ -52,11 +59,6 @@ class Tries {
     std::vector<int64_t> offsets;
   };
 
-  // At least what it takes to put all items down once.
-  static int64_t BudgetOf(Race& race) {
-    const auto least = 500 + static_cast<double>(race.core().items.size());
-    return static_cast<int64_t>(least * std::pow(1.4, std::min(race.round(), 40)));
-  }
   // A node looks at the sections of some items, and at all members of these.
   static int64_t NodeCostOf(Race& race) {
     const size_t members = race.graph()->members.size();
@@ -92,8 +94,9 @@ class Tries {
   }
 
   Race& race_;
-  int64_t budget_;
   int64_t node_cost_;
+  int64_t budget_;  // of a try, in nodes
+  int64_t large_budget_;
   std::vector<std::unique_ptr<Search>> searches_;
 };
 
@@ -108,10 +111,11 @@ SearchConfig ConfigureSearch(size_t k, int round, uint64_t seed) {
       {kFewest, kFlushLongest}, {kLowestTight, kFlushLongest}, {kLowest, kLargestArea},
       {kFewest, kLargest},      {kLowestTight, kLargestArea},  {kFewest, kLargestArea},
   };
+  static constexpr double kNoises[] = {0.1, 0.4, 1.0, 0.2};
   const auto& [section, choice] = kRules[k % std::size(kRules)];
   return {.section = section,
           .choice = choice,
-          .noise = round == 0 ? 0 : 0.1 * (1 + round % 4),
+          .noise = round == 0 ? 0 : kNoises[static_cast<size_t>(round) % std::size(kNoises)],
           .seed = seed + 1000 * static_cast<uint64_t>(round) + k};
 }
 
@@ -124,7 +128,7 @@ void SolveBySearch(Race& race) {
     tries.Run(race.limits().goal, 12);
     return;
   }
-  tries.Run(race.bound(), 4);
+  tries.Run(race.bound(), race.round() == 0 ? 4 : 8);
   int64_t low = race.bound();
   while (!race.IsOver() && low + 1 < race.height()) {
     const int64_t middle = low + (race.height() - low) / 2;
