@@ -79,9 +79,13 @@ class Search::State {
  private:
   using Words = std::vector<uint64_t>;
   struct Section {
+    // How much lower the stack is than the ceiling, at least.
     int64_t slack = 0;
-    int64_t floor = 0;    // the least bound of what is to be put down; kNever when all is
-    uint32_t placed = 0;  // how many of its members are down; they come first in its order
+    int64_t slack_before = 0;  // at the start of the step
+    int64_t floor = 0;         // the least bound of what is to be put down; kNever when all is
+    uint32_t on_floor = 0;     // how many have it
+    uint32_t placed = 0;       // how many of its members are down; they come first in its order
+    uint32_t step = 0;         // the last in which it changed
     float failures = 0;
   };
   // What is open at one depth of the search, and how long the trails were before.
@@ -98,6 +102,7 @@ class Search::State {
   };
   struct SectionChange {
     uint32_t section;
+    uint32_t on_floor;
     int64_t slack;
     int64_t floor;
   };
@@ -133,6 +138,7 @@ class Search::State {
     section_trail_.clear();
     frames_.clear();
     conflict_.assign(words_, 0);
+    step_ = 1;
     last_failed_ = kNone;
     dirty_.clear();
     for (uint32_t s = 0; s < sections_.size(); ++s) {
@@ -183,6 +189,17 @@ class Search::State {
   void Mark(uint32_t section) {
     if (std::exchange(is_dirty_[section], 1) == 0) dirty_.push_back(section);
   }
+  // To be called before a section is changed.
+  void Save(uint32_t s) {
+    Section& section = sections_[s];
+    if (std::exchange(section.step, step_) == step_) return;
+    section_trail_.push_back({s, section.on_floor, section.slack, section.floor});
+    section.slack_before = section.slack;
+  }
+  // An item leaves the floor of a section.
+  void LeaveFloor(uint32_t s) {
+    if (--sections_[s].on_floor == 0) Mark(s);
+  }
   // False, with the conflict, when the item must lie lower.
   bool Raise(uint32_t item, int64_t low, uint32_t reason) {
     if (core_.is_pinned(item)) {
@@ -191,9 +208,18 @@ class Search::State {
       return false;
     }
     trail_.push_back({item, reasons_[item], lows_[item]});
-    lows_[item] = low;
+    const int64_t before = std::exchange(lows_[item], low);
     reasons_[item] = reason;
-    for (const uint32_t s : graph_.SectionsOf(item)) Mark(s);
+    // However many items of a section are raised in a step, by no more than this: the stack is no
+    // higher than it was by more.
+    const int64_t change = low - before;
+    for (const uint32_t s : graph_.SectionsOf(item)) {
+      Save(s);
+      Section& section = sections_[s];
+      section.slack = std::min(section.slack, section.slack_before - change);
+      if (section.slack < 0) Mark(s);
+      if (before == section.floor) LeaveFloor(s);
+    }
     return true;
   }
 
@@ -206,6 +232,7 @@ class Search::State {
       const SectionChange& change = section_trail_.back();
       sections_[change.section].slack = change.slack;
       sections_[change.section].floor = change.floor;
+      sections_[change.section].on_floor = change.on_floor;
       section_trail_.pop_back();
     }
     while (trail_.size() > frame.trail) {
@@ -240,29 +267,33 @@ class Search::State {
     }
     int64_t top = 0;
     size_t block = 0;  // where the stack last stood on a bound
+    int64_t floor = kNever;
+    uint32_t on_floor = 0;
     for (size_t k = 0; k < count; ++k) {
+      const Member& member = members_[order[k]];
       const int64_t low = bound(order[k]);
       if (low >= top) {
         top = low;
         block = k;
       }
-      top += members_[order[k]].size;
+      top += member.size;
+      if (lows_[member.item] < floor) {
+        floor = lows_[member.item];
+        on_floor = 0;
+      }
+      if (lows_[member.item] == floor) ++on_floor;
       // Of the highest, only the size must be under the ceiling.
-      if (top - core_.rounding <= capacity_ &&
-          (core_.rounding == 0 || IsUnderCeiling(members_[order[k]].item)))
+      if (top - core_.rounding <= capacity_ && (core_.rounding == 0 || IsUnderCeiling(member.item)))
         continue;
       conflict_.assign(words_, 0);
       for (size_t j = block; j <= k; ++j) IncludeInConflict(reasons_[members_[order[j]].item]);
       section.failures += 1;
       return false;
     }
-    const int64_t slack = capacity_ - top;
-    const int64_t floor = count == 0 ? kNever : bound(order[0]);
-    if (slack != section.slack || floor != section.floor) {
-      section_trail_.push_back({s, section.slack, section.floor});
-      section.slack = slack;
-      section.floor = floor;
-    }
+    Save(s);
+    section.slack = capacity_ - top;
+    section.floor = floor;
+    section.on_floor = on_floor;
     return true;
   }
 
@@ -295,7 +326,7 @@ class Search::State {
       const Section& section = sections_[s];
       if (section.floor == kNever) continue;
       if (best != kNone && !is_anywhere && section.floor > sections_[best].floor) continue;
-      double value = CountChoices(s);
+      double value = section.on_floor;
       // Where it failed before, it fails soon: the sooner it is known the better.
       const double failures = 1 + static_cast<double>(section.failures);
       switch (config_.section) {
@@ -324,14 +355,9 @@ class Search::State {
   void EachOnFloor(uint32_t s, Visit visit) const {
     for (uint32_t k = graph_.section_begins[s] + sections_[s].placed;
          k < graph_.section_begins[s + 1]; ++k) {
-      const Member& member = members_[order_[k]];
-      if (lows_[member.item] + member.low == sections_[s].floor) visit(member.item);
+      const uint32_t item = members_[order_[k]].item;
+      if (lows_[item] == sections_[s].floor) visit(item);
     }
-  }
-  [[nodiscard]] double CountChoices(uint32_t s) const {
-    double choices = 0;
-    EachOnFloor(s, [&](uint32_t) { choices += 1; });
-    return choices;
   }
 
   [[nodiscard]] double ValueOf(uint32_t item) const {
@@ -390,8 +416,10 @@ class Search::State {
   // Puts an item down at its bound: all alive with it must lie above it.
   bool Place(uint32_t item, size_t level) {
     is_placed_[item] = 1;
+    ++step_;
     for (const uint32_t s : graph_.SectionsOf(item)) {
-      Mark(s);
+      Save(s);
+      if (lows_[item] == sections_[s].floor) LeaveFloor(s);
       uint32_t* const order = order_.data() + graph_.section_begins[s] + sections_[s].placed++;
       uint32_t* at = order;
       while (members_[*at].item != item) ++at;
@@ -427,6 +455,7 @@ class Search::State {
       IncludeInConflict(reason);
       return false;
     }
+    ++step_;
     const int64_t before = lows_[item];
     if (!Raise(item, AlignUp(low, core_.items[item].alignment), reason)) return false;
     for (const uint32_t twin : twins_[item]) {
@@ -455,6 +484,7 @@ class Search::State {
   std::vector<uint32_t> dirty_;  // sections to look at again
   std::vector<uint8_t> is_dirty_;
   uint32_t last_failed_ = kNone;
+  uint32_t step_ = 0;
   size_t words_;  // of a reason: a bit a level
   Words pool_;
   Words conflict_;
