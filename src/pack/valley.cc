@@ -162,7 +162,7 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const Vall
     return tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(least.slot));
   };
   const auto find_corner = [&](const Skyline::Piece& piece) {
-    if (rule.corner == Corner::kNone) return kNone;
+    if (rule.corner == Corner::kAny) return kNone;
     const bool is_left_higher = skyline.WallOf(piece.left) > skyline.WallOf(piece.right);
     const bool is_left = (rule.corner == Corner::kHigher) == is_left_higher;
     const uint32_t rank =

@@ -13,13 +13,13 @@
 namespace stowplan::pack {
 
 // Which corner of a valley is filled first: where one of its two walls is lower, or higher.
-enum class Corner : uint8_t { kNone, kLower, kHigher };
+enum class Corner : uint8_t { kAny, kLower, kHigher };
 
 struct ValleyRule {
   // Items that are alive at the tightest slot of the valley go first where no more than this share
   // of the goal may still be wasted.
   double tight = 0;
-  Corner corner = Corner::kNone;
+  Corner corner = Corner::kAny;
   bool is_corner_first = false;  // whether the corner goes before the tightest slot
 };
 
