@@ -2,18 +2,51 @@
 // Whether a problem makes sense, and whether a plan is one. Shares nothing with the solvers.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowplan/pack/problem.h"
 
 namespace stowplan::pack {
 
-// The first complaints, in words; none for a sound problem. Buffers are called by their rows.
+// The part of a problem in which a mistake is.
+enum class Part : uint8_t {
+  kSize,
+  kLife,
+  kAlignment,
+  kGaps,
+  kPin,
+  kHint,
+  kGroup,
+  kApart,
+  kChoice,
+  kPool,
+};
+
+struct Mistake {
+  Part part = Part::kSize;
+  uint32_t row = 0;  // the buffer's number; with kPool the pool's
+  std::string text;
+};
+
+// The first mistakes; none in a sound problem. Solvers need a sound one.
+std::vector<Mistake> FindMistakes(const Problem& problem);
+
+// The same in words that name the buffers by their numbers.
 std::vector<std::string> CheckProblem(const Problem& problem);
 
-// The first complaints; none when no two buffers that are alive at once share a byte, all offsets
-// are aligned, and the height is right.
-std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan);
+// The first complaints; none when
+// - no two buffers that are alive at once share a byte that both need, unless they are of one
+// group,
+// - offsets are aligned, and those of pinned buffers are their pins,
+// - a group has one offset, and pairs that must be apart share no byte, at any time,
+// - each buffer is in a pool that it may be in, and within its capacity,
+// - the height is right: the highest end of a buffer, in the last pool where there are pools.
+//
+// Needs a sound problem. `ids` name the buffers; without any, they are numbers.
+std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan,
+                                   const std::vector<std::string_view>& ids = {});
 
 }  // namespace stowplan::pack
