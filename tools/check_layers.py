@@ -10,6 +10,7 @@ import sys
 STANDS_ON = {
     "base": [],
     "pack": ["base"],
+    "certify": [],
     "hlo": ["base"],
     "text": ["base", "hlo"],
     "proto": ["base", "hlo"],

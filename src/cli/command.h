@@ -25,6 +25,7 @@ struct OptionSpec {
   std::string_view help = {};
   std::string_view fallback = {};              // when the option is not given
   std::vector<std::string_view> choices = {};  // all values there are; empty: any
+  bool is_list = false;  // may be given again: the values are lines; otherwise the last one counts
 };
 
 enum class Positionals { kAtMostOne, kOne, kAny, kAnyOrNone };

@@ -100,7 +100,8 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
       continue;
     }
     app.add_option(names, value)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->multi_option_policy(option.is_list ? CLI::MultiOptionPolicy::Join
+                                             : CLI::MultiOptionPolicy::TakeLast)
         ->expected(1);
   }
   try {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan pack: storage allocation as numbers.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,153 +15,199 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/pack_progress.h"
+#include "cli/pack_text.h"
 #include "cli/report_text.h"
 #include "stowplan/base/source.h"
+#include "stowplan/pack/certificate.h"
 #include "stowplan/pack/check.h"
 #include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
+#include "stowplan/pack/svg.h"
 
 namespace stowplan::cli {
 namespace {
 
 struct PackOptions {
   std::string file;
-  std::string plan;    // to be checked; empty: one is made
-  std::string output;  // empty: none
+  std::string plan;         // to be checked; empty: one is made
+  std::string output;       // empty: none
+  std::string svg;          // empty: none
+  std::string certificate;  // empty: none
   std::optional<int64_t> capacity;
   std::optional<double> time_limit;  // in seconds
+  std::vector<pack::Pool> pools;
+  std::string solver;  // empty: all
   uint64_t seed = 1;
+  int threads = 1;
   bool is_json = false;
 };
 
-Result<pack::Table> ReadFile(const std::string& file) {
-  STOWPLAN_TRY(const std::shared_ptr<const Source> source, ReadSource(file));
-  return pack::ReadTable(*source);
+Result<pack::Table> ReadProblem(const PackOptions& options) {
+  STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(options.file));
+  return pack::ReadTable(std::move(source), options.pools);
 }
 
-// "optimal", and what that follows from.
-std::string Proof(const pack::Answer& answer, const PackOptions& options) {
-  const bool is_load = answer.bound == answer.load.bytes;
-  const std::string bound = is_load
-                                ? fmt::format("{} are alive at time {}",
-                                              HumanAndExactBytes(answer.bound), answer.load.time)
-                                : fmt::format("the search has been through all plans below {}",
-                                              HumanAndExactBytes(answer.bound));
-  switch (answer.status) {
-    case pack::Status::kOptimal:
-      return "optimal: " + bound;
-    case pack::Status::kFeasible:
-      return fmt::format("feasible, at most {:.3f}% above the optimum: {}",
-                         100.0 * static_cast<double>(answer.plan.height - answer.bound) /
-                             static_cast<double>(answer.bound),
-                         bound);
-    case pack::Status::kInfeasible:
-      return fmt::format("infeasible: no plan fits {}: {}", HumanAndExactBytes(*options.capacity),
-                         bound);
-    case pack::Status::kUndecided:
-      return fmt::format("undecided: neither a plan within {} nor a proof that there is none; {}",
-                         HumanAndExactBytes(*options.capacity), bound);
-  }
-  return {};
-}
-
-std::string ToJson(const pack::Table& table, const pack::Answer& answer) {
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject();
-  json.Field("schema", "stowplan.pack/1");
-  json.Field("status", pack::Name(answer.status));
-  json.Field("height", answer.plan.height);
-  json.Field("bound", answer.bound);
-  json.BeginObject("load");
-  json.Field("bytes", answer.load.bytes);
-  json.Field("time", answer.load.time);
-  json.End();
-  json.BeginArray("buffers");
-  for (size_t b = 0; b < table.problem.buffers.size(); ++b) {
-    json.BeginObject();
-    json.Field("id", std::string_view(table.ids[b]));
-    json.Field("offset", answer.plan.offsets[b]);
-    json.End();
-  }
-  json.End();
-  json.End();
-  out += '\n';
-  return out;
+Result<pack::Plan> ReadPlanOf(const pack::Table& table, const PackOptions& options) {
+  STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(options.plan));
+  return pack::ReadPlan(std::move(source), table);
 }
 
 int Check(const PackOptions& options, Console& console) {
-  const Result<pack::Table> problem = ReadFile(options.file);
-  const Result<pack::Table> plan = ReadFile(options.plan);
-  if (!problem || !plan) {
-    console.Show(problem ? plan.error() : problem.error());
-    return kBadUse;
-  }
-  if (!plan->offsets || plan->ids != problem->ids) {
-    console.ShowError(!plan->offsets ? "the plan has no column `offset`"
-                                     : "the plan is of other buffers than the problem");
-    return kBadUse;
-  }
-  pack::Plan checked = {.offsets = *plan->offsets, .height = 0};
-  for (size_t b = 0; b < checked.offsets.size(); ++b)
-    checked.height =
-        std::max(checked.height, checked.offsets[b] + problem->problem.buffers[b].size);
-  std::string out;
-  for (const std::string& complaint : pack::CheckPlan(problem->problem, checked))
-    out += complaint + "\n";
-  const bool is_too_high = options.capacity && checked.height > *options.capacity;
-  if (is_too_high) out += fmt::format("the plan is above {}\n", *options.capacity);
-  const bool is_sound = out.empty();
-  out += fmt::format("{}: {} buffers, {} high\n", is_sound ? "sound" : "not sound",
-                     checked.offsets.size(), HumanAndExactBytes(checked.height));
-  return console.Print(out, is_sound ? kFine : kFinding);
-}
-
-int Pack(const PackOptions& options, Console& console) {
-  const Result<pack::Table> table = ReadFile(options.file);
+  const Result<pack::Table> table = ReadProblem(options);
   if (!table) {
     console.Show(table.error());
     return kBadUse;
   }
-  pack::SolveOptions solve = {.capacity = options.capacity, .seed = options.seed};
+  const Result<pack::Plan> plan = ReadPlanOf(*table, options);
+  if (!plan) {
+    console.Show(plan.error());
+    return kBadUse;
+  }
+  std::vector<std::string> complaints = pack::CheckPlan(table->problem, *plan, table->ids);
+  if (options.capacity && plan->height > *options.capacity)
+    complaints.push_back(fmt::format("the plan is above {}", *options.capacity));
+  const int code = complaints.empty() ? kFine : kFinding;
+  std::string out;
+  if (options.is_json) {
+    JsonWriter json(out);
+    json.BeginObject();
+    json.Field("schema", "stowplan.pack-check/1");
+    json.Field("sound", complaints.empty());
+    json.Field("height", plan->height);
+    json.BeginArray("complaints");
+    for (const std::string& complaint : complaints) json.Value(std::string_view(complaint));
+    json.End();
+    json.End();
+    out += '\n';
+    return console.Print(out, code);
+  }
+  for (const std::string& complaint : complaints) out += Printable(complaint) + "\n";
+  out +=
+      fmt::format("{}: {}, {} high\n", complaints.empty() ? "sound" : "not sound",
+                  CountOf(std::ssize(plan->offsets), "buffer"), HumanAndExactBytes(plan->height));
+  return console.Print(out, code);
+}
+
+pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  pack::SolveOptions solve = {.capacity = options.capacity,
+                              .seed = options.seed,
+                              .threads = options.threads,
+                              .solver = options.solver};
+  PackProgress progress;
+  solve.on_plan = [&](const pack::Plan& plan, int64_t bound) { progress.Show(plan.height, bound); };
   if (options.time_limit) {
-    using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(*options.time_limit));
     solve.effort = std::numeric_limits<int64_t>::max();
-    solve.should_stop = [end] { return Clock::now() >= end; };
+    solve.should_stop = [&progress, end] {
+      progress.Tick();
+      return Clock::now() >= end;
+    };
   }
-  const pack::Answer answer = pack::Solve(table->problem, solve);
-  for (const std::string& complaint : pack::CheckPlan(table->problem, answer.plan)) {
-    console.ShowError("the plan is not sound: " + complaint, "this is an error of Stowplan");
-    return kBadUse;
-  }
-  if (!options.output.empty()) {
-    const std::unique_ptr<Output> output = console.Open(options.output);
-    if (output == nullptr) return kBadUse;
-    output->Write(pack::WriteTable(*table, answer.plan));
-    if (const int code = console.Finish(*output, kFine); code != kFine) return code;
-  }
-  const bool is_met = !options.capacity || answer.plan.height <= *options.capacity;
-  const std::string text =
-      fmt::format("{} buffers in {}\n{}\n", table->problem.buffers.size(),
-                  HumanAndExactBytes(answer.plan.height), Proof(answer, options));
-  return console.Print(options.is_json ? ToJson(*table, answer) : text, is_met ? kFine : kFinding);
+  return pack::Solve(problem, solve);
 }
 
-int Run(const Arguments& arguments, Console& console) {
-  PackOptions options = {.file = arguments.positionals[0],
-                         .plan = arguments.option("check"),
-                         .output = arguments.option("output"),
-                         .is_json = arguments.option("format") == "json"};
+// A plan that is no plan is a mistake of ours, and nobody shall see it. One that is above the
+// capacities is still a plan.
+bool IsSound(const pack::Table& table, const pack::Answer& answer, Console& console) {
+  std::vector<std::string> complaints;
+  const bool fits =
+      answer.status == pack::Status::kOptimal || answer.status == pack::Status::kFeasible;
+  if (fits || table.problem.pools.empty()) {
+    complaints = pack::CheckPlan(table.problem, answer.plan, table.ids);
+  } else {
+    pack::Problem roomy = table.problem;
+    for (pack::Pool& pool : roomy.pools) pool.capacity = std::numeric_limits<int64_t>::max();
+    complaints = pack::CheckPlan(roomy, answer.plan, table.ids);
+  }
+  if (complaints.empty()) return true;
+  console.ShowError("the plan is not sound: " + Printable(complaints.front()),
+                    "this is an error of Stowplan");
+  return false;
+}
+
+// The exit code; kFine when there is nothing to write.
+int WriteTo(const std::string& path, const auto& make, Console& console) {
+  if (path.empty()) return kFine;
+  const std::unique_ptr<Output> output = console.Open(path);
+  if (output == nullptr) return kBadUse;
+  output->Write(make());
+  return console.Finish(*output, kFine);
+}
+
+int Pack(const PackOptions& options, Console& console) {
+  const Result<pack::Table> table = ReadProblem(options);
+  if (!table) {
+    console.Show(table.error());
+    return kBadUse;
+  }
+  const pack::Answer answer = Solve(table->problem, options);
+  if (!IsSound(*table, answer, console)) return kBadUse;
+  const bool fits =
+      answer.status == pack::Status::kOptimal || answer.status == pack::Status::kFeasible;
+  if (fits) {
+    const int plan_code =
+        WriteTo(options.output, [&] { return pack::WriteTable(*table, answer.plan); }, console);
+    const int svg_code =
+        WriteTo(options.svg, [&] { return pack::DrawPlan(*table, answer.plan); }, console);
+    if (plan_code != kFine || svg_code != kFine) return kBadUse;
+  } else if (!options.output.empty() || !options.svg.empty()) {
+    console.Note("note: there is no plan that fits, and none is written\n");
+  }
+  const int code = WriteTo(
+      options.certificate, [&] { return pack::WriteCertificate(*table, answer, options.capacity); },
+      console);
+  if (code != kFine) return code;
+  const std::string text = options.is_json ? PackJson(*table, answer, options.capacity)
+                                           : PackText(*table, answer, options.capacity);
+  const bool is_taken = options.output == "-" || options.svg == "-" || options.certificate == "-";
+  if (!is_taken) return console.Print(text, fits ? kFine : kFinding);
+  console.Note(text);
+  return fits ? kFine : kFinding;
+}
+
+// NAME:SIZE, a line each. Nothing, and a message, when one is not that.
+std::optional<std::vector<pack::Pool>> ReadPools(std::string_view lines, Console& console) {
+  std::vector<pack::Pool> pools;
+  while (!lines.empty()) {
+    const std::string_view word = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), word.size() + 1));
+    const size_t colon = word.rfind(':');
+    const std::string name(word.substr(0, std::min(colon, word.size())));
+    const std::optional<int64_t> size =
+        colon == std::string_view::npos ? std::nullopt : ParseBytes(word.substr(colon + 1));
+    if (!size || name.empty() || name.find_first_of(" \t,") != std::string::npos) {
+      console.ShowError("--pool wants NAME:SIZE, not `" + std::string(word) + "`",
+                        "such as fast:16MiB; a name has no blanks or commas");
+      return std::nullopt;
+    }
+    if (std::ranges::find(pools, name, &pack::Pool::name) != pools.end()) {
+      console.ShowError("the pool `" + name + "` is there twice");
+      return std::nullopt;
+    }
+    pools.push_back({name, *size});
+  }
+  return pools;
+}
+
+// False, and a message, when a number is none.
+bool ReadNumbers(const Arguments& arguments, PackOptions& options, Console& console) {
   const auto seed = ReadCount("seed", arguments, console);
-  if (!seed) return kBadUse;
+  const auto threads = ReadCount("threads", arguments, console);
+  if (!seed || !threads) return false;
   options.seed = *seed;
+  if (*threads < 1 || *threads > 1024) {
+    console.ShowError("--threads wants a number from 1 to 1024");
+    return false;
+  }
+  options.threads = static_cast<int>(*threads);
   if (const std::string& text = arguments.option("capacity"); !text.empty()) {
     options.capacity = ParseBytes(text);
     if (!options.capacity) {
       console.ShowError("--capacity wants a size, not `" + text + "`", "such as 16GiB or 1048576");
-      return kBadUse;
+      return false;
     }
   }
   if (const std::string& text = arguments.option("time-limit"); !text.empty()) {
@@ -168,11 +216,49 @@ int Run(const Arguments& arguments, Console& console) {
     if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
         seconds > 1e6) {
       console.ShowError("--time-limit wants seconds, not `" + text + "`", "such as 0.5 or 60");
-      return kBadUse;
+      return false;
     }
     options.time_limit = seconds;
   }
-  return options.plan.empty() ? Pack(options, console) : Check(options, console);
+  return true;
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  const bool is_check = arguments.flag("check");
+  if (arguments.positionals.size() != (is_check ? 2 : 1)) {
+    console.ShowError(is_check ? "--check wants a PROBLEM and a PLAN"
+                               : "pack takes one FILE, not `" + arguments.positionals[1] + "` too",
+                      "`stowplan pack --help` shows its options");
+    return kBadUse;
+  }
+  PackOptions options = {.file = arguments.positionals[0],
+                         .plan = is_check ? arguments.positionals[1] : "",
+                         .output = arguments.option("output"),
+                         .svg = arguments.option("svg"),
+                         .certificate = arguments.option("certificate"),
+                         .solver = arguments.option("solver"),
+                         .is_json = arguments.option("format") == "json"};
+  const std::string* const files[] = {&options.output, &options.svg, &options.certificate};
+  const auto is_given = [](const std::string* file) { return !file->empty(); };
+  if (is_check && std::ranges::any_of(files, is_given)) {
+    console.ShowError("--check looks at a plan, and makes none",
+                      "leave out -o, --svg, --certificate");
+    return kBadUse;
+  }
+  const auto to_stdout =
+      std::ranges::count_if(files, [](const auto* file) { return *file == "-"; });
+  if (to_stdout + (options.is_json ? 1 : 0) > 1) {
+    console.ShowError("two things go to standard output", "give one of them a file");
+    return kBadUse;
+  }
+  auto pools = ReadPools(arguments.option("pool"), console);
+  if (!pools || !ReadNumbers(arguments, options, console)) return kBadUse;
+  options.pools = std::move(*pools);
+  if (!options.pools.empty() && options.capacity) {
+    console.ShowError("pools have their own capacities", "leave out --capacity");
+    return kBadUse;
+  }
+  return is_check ? Check(options, console) : Pack(options, console);
 }
 
 }  // namespace
@@ -182,28 +268,50 @@ CommandSpec PackCommand() {
       .name = "pack",
       .summary = "pack buffers into as little memory as possible",
       .details =
-          "Reads buffers with sizes and times (CSV: id,lower,upper,size, as MiniMalloc has it; an\n"
-          "alignment if you like), chooses offsets so that no two that are alive at once overlap,\n"
-          "and says how far from the optimum the result can be. With --capacity, looks for a plan\n"
-          "that fits, or a proof that there is none; exit code 1 when there is no plan.\n"
+          "Reads buffers with sizes and times (CSV: id,lower,upper,size, as MiniMalloc has\n"
+          "it; docs/pack.md has more columns: alignments, gaps, pins, groups, pools),\n"
+          "chooses offsets so that no two that are alive at once overlap, and says how far\n"
+          "from the optimum the result can be. With --capacity, looks for a plan that\n"
+          "fits, or a proof that there is none; exit code 1 when there is no plan.\n"
           "\n"
-          "The answer depends on the problem and the seed alone, unless --time-limit is given.\n",
+          "With --check, looks at a plan instead of making one.\n"
+          "\n"
+          "The answer depends on the problem and the seed alone, unless --time-limit is\n"
+          "given.\n",
       .examples =
           "  stowplan pack problem.csv\n"
           "  stowplan pack problem.csv --capacity=1MiB -o plan.csv\n"
-          "  stowplan pack problem.csv --time-limit=10\n"
-          "  stowplan pack problem.csv --check=plan.csv      is this plan sound?\n",
+          "  stowplan pack problem.csv --time-limit=10 --svg=plan.svg\n"
+          "  stowplan pack problem.csv --pool=fast:16MiB --pool=slow:16GiB -o plan.csv\n"
+          "  stowplan pack --check problem.csv plan.csv      is this plan sound?\n",
       .positional = "FILE",
+      .count = Positionals::kAny,
       .options =
           {
               {.name = "capacity", .value = "SIZE", .help = "find a plan that fits into this"},
               {.name = "time-limit", .value = "S", .help = "go on for so many seconds"},
               {.name = "seed", .value = "N", .help = "of chance in the search", .fallback = "1"},
-              {.name = "check", .value = "PLAN", .help = "look at this plan instead of making one"},
+              {.name = "threads",
+               .value = "N",
+               .help = "work on so many; the plan is the same",
+               .fallback = "1"},
+              {.name = "solver",
+               .value = "NAME",
+               .help = "use one method alone",
+               .choices = pack::SolverNames()},
+              {.name = "pool",
+               .value = "NAME:SIZE",
+               .help = "a memory of that size; again for the next one, where the rest spills to",
+               .is_list = true},
+              {.name = "check", .help = "two files: a problem, and a plan to look at"},
               {.name = "output",
                .short_name = 'o',
                .value = "FILE",
                .help = "write the plan there, as CSV"},
+              {.name = "svg", .value = "FILE", .help = "draw the plan there"},
+              {.name = "certificate",
+               .value = "FILE",
+               .help = "write what stowplan-certify checks there"},
               {.name = "format",
                .value = "KIND",
                .help = "how to print",

@@ -72,9 +72,7 @@ void AppendGroup(const Problem& problem, const std::vector<uint32_t>& group,
   }
 }
 
-}  // namespace
-
-LoadBound FindLoadBound(const Problem& problem) {
+std::vector<Event> SortedEvents(const Problem& problem) {
   std::vector<bool> is_grouped;
   if (!problem.groups.empty()) is_grouped.resize(problem.buffers.size());
   std::vector<Event> events;
@@ -95,13 +93,33 @@ LoadBound FindLoadBound(const Problem& problem) {
   std::ranges::sort(events, [](const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.change < b.change;
   });
+  return events;
+}
+
+}  // namespace
+
+LoadBound FindLoadBound(const Problem& problem) {
   LoadBound bound;
   int64_t load = 0;
-  for (const Event& event : events) {
+  for (const Event& event : SortedEvents(problem)) {
     load += event.change;
     if (load > bound.bytes) bound = {load, event.time};
   }
   return bound;
+}
+
+std::vector<LoadStep> FindLoads(const Problem& problem) {
+  std::vector<LoadStep> steps;
+  int64_t load = 0;
+  for (const Event& event : SortedEvents(problem)) {
+    load += event.change;
+    if (!steps.empty() && steps.back().time == event.time) {
+      steps.back().bytes = load;
+    } else {
+      steps.push_back({event.time, load});
+    }
+  }
+  return steps;
 }
 
 }  // namespace stowplan::pack

@@ -4,193 +4,259 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_set>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "pack/csv_rows.h"
+#include "pack/id_index.h"
 #include "stowplan/pack/check.h"
 
 namespace stowplan::pack {
 namespace {
 
-enum class Column : uint8_t { kId, kLower, kUpper, kSize, kOffset, kAlignment };
-constexpr std::array<std::string_view, 6> kColumns = {"id",   "lower",  "upper",
-                                                      "size", "offset", "alignment"};
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-    text.remove_suffix(1);
-  return text;
+// "3-7", "3-7@0:16": in [3, 7) only bytes [0, 16) are in use, without the latter none.
+std::optional<Gap> ParseGap(std::string_view word) {
+  const char* at = word.data();
+  const char* const end = word.data() + word.size();
+  const auto number = [&](int64_t& value) {
+    const auto [next, error] = std::from_chars(at, end, value);
+    at = next;
+    return error == std::errc();
+  };
+  const auto skip = [&](char c) {
+    if (at == end || *at != c) return false;
+    ++at;
+    return true;
+  };
+  Gap gap;
+  if (!number(gap.start) || !skip('-') || !number(gap.end)) return std::nullopt;
+  if (at != end && (!skip('@') || !number(gap.low) || !skip(':') || !number(gap.high)))
+    return std::nullopt;
+  if (at != end) return std::nullopt;
+  return gap;
 }
 
 class TableReader {
  public:
-  explicit TableReader(const Source& source) : source_(source) {}
+  TableReader(std::shared_ptr<const Source> source, std::vector<Pool> pools)
+      : rows_(*source, Purpose::kProblem) {
+    table_.source = std::move(source);
+    table_.problem.pools = std::move(pools);
+  }
 
   Result<Table> Read() && {
-    std::string_view rest = source_.bytes();
-    bool has_header = false;
-    while (!rest.empty() && errors_.size() < kMaxErrors) {
-      const size_t end = std::min(rest.find('\n'), rest.size());
-      const std::string_view line = rest.substr(0, end);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-      if (Trim(line).empty()) continue;
-      if (!std::exchange(has_header, true)) {
-        ReadHeader(line);
-        if (!errors_.empty()) break;
-        continue;
-      }
-      ReadRow(line);
-    }
-    if (!has_header) Fail(source_.bytes().substr(0, 0), "there is no header: id,lower,upper,size");
-    CheckSum();
-    if (!errors_.empty()) return std::unexpected(std::move(errors_));
+    const size_t count = rows_.Count();
+    table_.problem.buffers.reserve(count);
+    if (rows_.Has(Column::kId)) table_.ids.reserve(count);
+    while (const Row* const row = rows_.Next()) Take(*row);
+    if (rows_.errors().empty()) LookUpIds();
+    if (rows_.errors().empty()) ShowMistakes();
+    if (!rows_.errors().empty()) return std::unexpected(std::move(rows_.errors()));
     return std::move(table_);
   }
 
  private:
-  void Fail(std::string_view at, std::string message, std::string hint = {}) {
-    if (errors_.size() == kMaxErrors) return;
-    errors_.push_back(source_.At(static_cast<size_t>(at.data() - source_.begin()), at.size(),
-                                 std::move(message), std::move(hint)));
-  }
-
-  // Calls visit(number of the column, its text) for each field.
-  template <class Visit>
-  static size_t EachField(std::string_view line, Visit visit) {
-    size_t count = 0;
-    while (true) {
-      const size_t comma = std::min(line.find(','), line.size());
-      visit(count++, Trim(line.substr(0, comma)));
-      if (comma == line.size()) return count;
-      line.remove_prefix(comma + 1);
+  void Take(const Row& row) {
+    Problem& problem = table_.problem;
+    const auto b = static_cast<uint32_t>(problem.buffers.size());
+    problem.buffers.push_back({row.size, row.lower, row.upper, row.alignment});
+    if (rows_.Has(Column::kId)) table_.ids.push_back(row.id);
+    if (row.hint != kNowhere) problem.hints.push_back({b, row.hint});
+    if (row.offset != kNowhere) problem.pins.push_back({b, row.offset});
+    if (!row.gaps.empty()) TakeGaps(b, row.gaps);
+    if (!row.group.empty()) {
+      const auto [found, is_new] = groups_.try_emplace(row.group, problem.groups.size());
+      if (is_new) {
+        problem.groups.emplace_back();
+        table_.groups.push_back(row.group);
+      }
+      problem.groups[found->second].push_back(b);
+    }
+    if (!row.apart.empty()) apart_.emplace_back(b, row.apart);
+    if (const std::string_view names = row.pool.empty() ? row.pools : row.pool; !names.empty()) {
+      PoolChoice choice = {.buffer = b};
+      EachWord(names, [&](std::string_view name) {
+        if (const auto pool = FindPool(problem, name, rows_)) choice.pools.push_back(*pool);
+      });
+      problem.choices.push_back(std::move(choice));
     }
   }
 
-  void ReadHeader(std::string_view line) {
-    EachField(line, [&](size_t, std::string_view name) {
-      const auto known = std::ranges::find(kColumns, name);
-      if (known == kColumns.end()) {
-        Fail(name, fmt::format("there is no column `{}`", name),
-             "id, lower, upper, size, offset and alignment are known");
+  void TakeGaps(uint32_t b, std::string_view words) {
+    std::vector<Gap>& gaps = table_.problem.gaps;
+    const auto first = static_cast<ptrdiff_t>(gaps.size());
+    EachWord(words, [&](std::string_view word) {
+      std::optional<Gap> gap = ParseGap(word);
+      const std::optional<int64_t> end =
+          gap ? CheckedAdd(gap->end, rows_.has_last() ? 1 : 0) : std::nullopt;
+      if (!end) {
+        rows_.Fail(word, "a gap is wanted here", "3-7, or 3-7@0:16 when bytes 0 to 16 stay in use");
         return;
       }
-      const auto column = static_cast<Column>(known - kColumns.begin());
-      if (std::ranges::find(columns_, column) != columns_.end())
-        Fail(name, fmt::format("the column `{}` is there twice", name));
-      columns_.push_back(column);
+      gap->buffer = b;
+      gap->end = *end;
+      gaps.push_back(*gap);
     });
-    for (const Column column : {Column::kLower, Column::kUpper, Column::kSize}) {
-      if (std::ranges::find(columns_, column) == columns_.end() && errors_.empty()) {
-        Fail(line,
-             fmt::format("the column `{}` is missing", kColumns[static_cast<size_t>(column)]));
-      }
-    }
-    if (std::ranges::find(columns_, Column::kOffset) != columns_.end()) table_.offsets.emplace();
+    std::ranges::stable_sort(gaps.begin() + first, gaps.end(), {}, &Gap::start);
   }
 
-  void ReadRow(std::string_view line) {
-    Buffer buffer;
-    int64_t offset = 0;
-    std::string_view id;
-    const size_t errors = errors_.size();
-    const size_t count = EachField(line, [&](size_t k, std::string_view field) {
-      if (k >= columns_.size()) return;
-      if (columns_[k] == Column::kId) {
-        id = field;
-        return;
-      }
-      const std::optional<int64_t> number = ReadNumber(field);
-      if (!number) return;
-      switch (columns_[k]) {
-        case Column::kLower:
-          buffer.start = *number;
-          break;
-        case Column::kUpper:
-          buffer.end = *number;
-          break;
-        case Column::kSize:
-          buffer.size = *number;
-          if (*number < 0) Fail(field, "a size is not negative");
-          break;
-        case Column::kOffset:
-          offset = *number;
-          break;
-        case Column::kAlignment:
-          buffer.alignment = *number;
-          if (*number < 1) Fail(field, "an alignment is positive");
-          break;
-        case Column::kId:
-          break;
-      }
+  void LookUpIds() {
+    if (apart_.empty() && AreCounted(table_.ids)) return;
+    if (table_.ids.empty() && !apart_.empty()) {
+      rows_.Fail(apart_.front().second, "there are no ids that this could mean",
+                 "the column `id` is missing");
+      return;
+    }
+    IdIndex index(table_.ids, [&](uint32_t row) {
+      rows_.Fail(table_.ids[row], fmt::format("`{}` is there twice", table_.ids[row]));
     });
-    if (count != columns_.size())
-      Fail(line, fmt::format("{} fields, where the header has {}", count, columns_.size()));
-    if (errors_.size() == errors && buffer.start >= buffer.end)
-      Fail(line, "the buffer ends before it begins");
-    if (!id.empty() && !ids_.insert(id).second) Fail(id, fmt::format("`{}` is there twice", id));
-    rows_.push_back(line);
-    table_.ids.emplace_back(id.empty() ? std::to_string(table_.problem.buffers.size())
-                                       : std::string(id));
-    table_.problem.buffers.push_back(buffer);
-    if (table_.offsets) table_.offsets->push_back(offset);
+    for (const auto& [b, words] : apart_) {
+      EachWord(words, [&, buffer = b](std::string_view id) {
+        const std::optional<uint32_t> other = index.Find(id);
+        if (!other) rows_.Fail(id, fmt::format("there is no buffer `{}`", id));
+        if (other)
+          table_.problem.apart.emplace_back(std::min(buffer, *other), std::max(buffer, *other));
+      });
+    }
+    // Each of two may name the other.
+    std::ranges::sort(table_.problem.apart);
+    const auto rest = std::ranges::unique(table_.problem.apart);
+    table_.problem.apart.erase(rest.begin(), rest.end());
   }
 
-  std::optional<int64_t> ReadNumber(std::string_view field) {
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-    if (error == std::errc::result_out_of_range) {
-      Fail(field, "the number does not fit in 64 bits");
+  void ShowMistakes() {
+    static constexpr auto kColumnOf = [](Part part) -> std::optional<Column> {
+      switch (part) {
+        case Part::kSize:
+          return Column::kSize;
+        case Part::kAlignment:
+          return Column::kAlignment;
+        case Part::kGaps:
+          return Column::kGaps;
+        case Part::kPin:
+          return Column::kOffset;
+        case Part::kHint:
+          return Column::kHint;
+        case Part::kGroup:
+          return Column::kGroup;
+        case Part::kApart:
+          return Column::kApart;
+        case Part::kChoice:
+          return Column::kPools;
+        case Part::kLife:
+        case Part::kPool:
+          break;
+      }
       return std::nullopt;
-    }
-    if (error != std::errc() || end != field.data() + field.size()) {
-      Fail(field, "a whole number is wanted here");
-      return std::nullopt;
-    }
-    return number;
-  }
-
-  // No offset of a plan is above the sum of all sizes and alignments, so that no sum overflows.
-  void CheckSum() {
-    int64_t sum = 0;
-    for (size_t b = 0; b < table_.problem.buffers.size() && errors_.empty(); ++b) {
-      const Buffer& buffer = table_.problem.buffers[b];
-      const std::optional<int64_t> step = CheckedAdd(buffer.size, buffer.alignment);
-      const std::optional<int64_t> next = step ? CheckedAdd(sum, *step) : std::nullopt;
-      const bool has_length = CheckedAdd(buffer.end, -(buffer.start + 1)).has_value();
-      if (!next) Fail(rows_[b], "the sizes up to here do not fit in 64 bits together");
-      if (!has_length) Fail(rows_[b], "the buffer lives for more than 64 bits can count");
-      sum = next.value_or(0);
+    };
+    for (const Mistake& mistake : FindMistakes(table_.problem, table_.ids)) {
+      if (mistake.part == Part::kPool) {
+        rows_.errors().push_back({.file = table_.source->name(), .message = mistake.text});
+        continue;
+      }
+      rows_.Fail(rows_.FindField(mistake.row, kColumnOf(mistake.part)), mistake.text);
     }
   }
 
-  const Source& source_;
-  std::vector<Column> columns_;
+  RowReader rows_;
   Table table_;
-  std::vector<std::string_view> rows_;
-  std::unordered_set<std::string_view> ids_;
-  Diagnostics errors_;
+  std::unordered_map<std::string_view, size_t> groups_;
+  std::vector<std::pair<uint32_t, std::string_view>> apart_;
+};
+
+// The rows of a plan, by the problem's numbers.
+class PlanReader {
+ public:
+  PlanReader(std::shared_ptr<const Source> source, const Table& table)
+      : source_(std::move(source)),
+        rows_(*source_, Purpose::kPlan),
+        table_(table),
+        index_(table.ids, [](uint32_t) {}) {}
+
+  Result<Plan> Read() && {
+    const Problem& problem = table_.problem;
+    const bool has_pools = !problem.pools.empty();
+    plan_.offsets.assign(problem.buffers.size(), kNowhere);
+    if (has_pools) plan_.pools.assign(problem.buffers.size(), 0);
+    is_seen_.assign(problem.buffers.size(), false);
+    for (uint32_t number = 0; const Row* const row = rows_.Next(); ++number) Take(*row, number);
+    if (rows_.errors().empty()) {
+      const auto missing = std::ranges::find(is_seen_, false);
+      if (missing != is_seen_.end()) {
+        const auto b = static_cast<size_t>(missing - is_seen_.begin());
+        return Fail(source_->name(),
+                    fmt::format("the plan has no row for buffer `{}`", IdOf(table_, b)));
+      }
+      SetHeight();
+      return std::move(plan_);
+    }
+    return std::unexpected(std::move(rows_.errors()));
+  }
+
+ private:
+  std::optional<uint32_t> FindBuffer(const Row& row, uint32_t number) {
+    if (rows_.Has(Column::kId) && !table_.ids.empty()) return index_.Find(row.id);
+    // Rows without ids are their numbers.
+    if (rows_.Has(Column::kId)) {
+      const auto [end, error] =
+          std::from_chars(row.id.data(), row.id.data() + row.id.size(), number);
+      if (error != std::errc() || end != row.id.data() + row.id.size()) return std::nullopt;
+    }
+    return number < is_seen_.size() ? std::optional(number) : std::nullopt;
+  }
+
+  void Take(const Row& row, uint32_t number) {
+    const std::optional<uint32_t> b = FindBuffer(row, number);
+    if (!b || is_seen_[*b]) {
+      rows_.Fail(row.line, b ? fmt::format("`{}` is there twice", IdOf(table_, *b))
+                             : "the problem has no such buffer");
+      return;
+    }
+    is_seen_[*b] = true;
+    const Buffer& buffer = table_.problem.buffers[*b];
+    if ((rows_.Has(Column::kSize) && row.size != buffer.size) ||
+        (rows_.Has(Column::kLower) && row.lower != buffer.start) ||
+        (rows_.Has(Column::kUpper) && row.upper != buffer.end)) {
+      rows_.Fail(row.line, fmt::format("in the problem this buffer has {} bytes in [{}, {})",
+                                       buffer.size, buffer.start, buffer.end));
+    }
+    plan_.offsets[*b] = row.offset;
+    if (plan_.pools.empty()) return;
+    if (const auto pool = FindPool(table_.problem, row.pool, rows_)) plan_.pools[*b] = *pool;
+  }
+
+  void SetHeight() {
+    for (size_t b = 0; b < plan_.offsets.size(); ++b) {
+      if (!plan_.pools.empty() && plan_.pools[b] + 1 != table_.problem.pools.size()) continue;
+      plan_.height =
+          std::max(plan_.height, SaturatingAdd(plan_.offsets[b], table_.problem.buffers[b].size));
+    }
+  }
+
+  std::shared_ptr<const Source> source_;
+  RowReader rows_;
+  const Table& table_;
+  IdIndex index_;
+  Plan plan_;
+  std::vector<bool> is_seen_;
 };
 
 }  // namespace
 
-Result<Table> ReadTable(const Source& source) { return TableReader(source).Read(); }
+std::string IdOf(const Table& table, size_t buffer) {
+  return table.ids.empty() ? std::to_string(buffer) : std::string(table.ids[buffer]);
+}
 
-std::string WriteTable(const Table& table, const Plan& plan) {
-  const bool has_alignment = std::ranges::any_of(
-      table.problem.buffers, [](const Buffer& buffer) { return buffer.alignment != 1; });
-  std::string out =
-      has_alignment ? "id,lower,upper,size,alignment,offset\n" : "id,lower,upper,size,offset\n";
-  for (size_t b = 0; b < table.problem.buffers.size(); ++b) {
-    const Buffer& buffer = table.problem.buffers[b];
-    fmt::format_to(std::back_inserter(out), "{},{},{},{}", table.ids[b], buffer.start, buffer.end,
-                   buffer.size);
-    if (has_alignment) fmt::format_to(std::back_inserter(out), ",{}", buffer.alignment);
-    fmt::format_to(std::back_inserter(out), ",{}\n", plan.offsets[b]);
-  }
-  return out;
+Result<Table> ReadTable(std::shared_ptr<const Source> source, std::vector<Pool> pools) {
+  return TableReader(std::move(source), std::move(pools)).Read();
+}
+
+Result<Plan> ReadPlan(std::shared_ptr<const Source> source, const Table& table) {
+  return PlanReader(std::move(source), table).Read();
 }
 
 }  // namespace stowplan::pack

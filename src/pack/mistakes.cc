@@ -21,7 +21,8 @@ std::optional<int64_t> CheckedLcm(int64_t a, int64_t b) {
 
 class MistakeFinder {
  public:
-  explicit MistakeFinder(const Problem& problem) : problem_(problem) {}
+  MistakeFinder(const Problem& problem, const std::vector<std::string_view>& ids)
+      : problem_(problem), ids_(ids) {}
 
   // Later checks need what earlier ones found in order.
   std::vector<Mistake> Find() && {
@@ -40,6 +41,9 @@ class MistakeFinder {
   void Complain(Part part, size_t row, std::string text) {
     if (mistakes_.size() < kMaxMistakes)
       mistakes_.push_back({part, static_cast<uint32_t>(row), std::move(text)});
+  }
+  [[nodiscard]] std::string Name(size_t buffer) const {
+    return ids_.empty() ? std::to_string(buffer) : fmt::format("`{}`", ids_[buffer]);
   }
   // Whether a side table names a buffer; what it says of others has no row to be shown at.
   bool IsBuffer(Part part, size_t buffer) {
@@ -263,11 +267,12 @@ class MistakeFinder {
     for (const Overlap& overlap : FindOverlaps(problem_, offsets, pools, kMaxMistakes)) {
       Complain(Part::kPin, overlap.second,
                fmt::format("pinned to where buffer {} is pinned, and both are alive at time {}",
-                           overlap.first, overlap.time));
+                           Name(overlap.first), overlap.time));
     }
   }
 
   const Problem& problem_;
+  const std::vector<std::string_view>& ids_;
   std::vector<size_t> group_of_;     // by buffer, from 1 on; 0: none
   std::vector<int64_t> alignments_;  // by group
   std::vector<Mistake> mistakes_;
@@ -275,7 +280,10 @@ class MistakeFinder {
 
 }  // namespace
 
-std::vector<Mistake> FindMistakes(const Problem& problem) { return MistakeFinder(problem).Find(); }
+std::vector<Mistake> FindMistakes(const Problem& problem,
+                                  const std::vector<std::string_view>& ids) {
+  return MistakeFinder(problem, ids).Find();
+}
 
 std::vector<std::string> CheckProblem(const Problem& problem) {
   std::vector<std::string> words;

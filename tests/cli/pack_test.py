@@ -2,9 +2,13 @@
 """stowplan pack: plans, proofs, the checker, and problems that are refused."""
 
 import json
+import os
+import pty
+import subprocess
 import unittest
+import xml.etree.ElementTree
 
-from cli_case import CliCase
+from cli_case import BINARY, CliCase
 
 PROBLEM = "id,lower,upper,size\na,0,2,4\nb,2,4,4\nc,0,4,2\n"
 # Needs 17 bytes, though never more than 16 are alive.
@@ -17,7 +21,7 @@ class Pack(CliCase):
         answer = self.run_cli("pack", self.write("p.csv", PROBLEM), "-o", plan)
         self.assertEqual((answer.code, answer.err), (0, ""), answer)
         self.assertEqual(answer.out, "3 buffers in 6B\noptimal: 6B are alive at time 0\n")
-        checked = self.run_cli("pack", self.write("p.csv", PROBLEM), f"--check={plan}")
+        checked = self.run_cli("pack", "--check", self.write("p.csv", PROBLEM), plan)
         self.assertEqual((checked.code, checked.out), (0, "sound: 3 buffers, 6B high\n"), checked)
 
     def test_capacity(self):
@@ -36,9 +40,16 @@ class Pack(CliCase):
     def test_unsound_plans(self):
         problem = self.write("p.csv", PROBLEM)
         bad = self.write("bad.csv", "id,lower,upper,size,offset\na,0,2,4,0\nb,2,4,4,0\nc,0,4,2,3\n")
-        answer = self.run_cli("pack", problem, f"--check={bad}")
+        answer = self.run_cli("pack", "--check", problem, bad)
         self.assertEqual(answer.code, 1, answer)
-        self.assertIn("buffers 0 and 2 share bytes at time 0", answer.out)
+        self.assertEqual(answer.out, "buffers `a` and `c` share bytes at time 0\nnot sound: 3 buffers, 5B high\n")
+        answer = json.loads(self.run_cli("pack", "--check", "--format=json", problem, bad).out)
+        self.assertEqual((answer["sound"], len(answer["complaints"])), (False, 1))
+        other = self.write("other.csv", "id,lower,upper,size,offset\na,0,2,5,0\nb,2,4,4,0\nc,0,4,2,8\n")
+        self.assert_bad_use(self.run_cli("pack", "--check", problem, other), "other.csv:2:1", "this buffer has 4 bytes")
+        good = self.write("good.csv", "id,offset\nc,4\nb,0\na,0\n")
+        self.assertEqual(self.run_cli("pack", "--check", problem, good).code, 0)
+        self.assertEqual(self.run_cli("pack", "--check", "--capacity=5", problem, good).code, 1)
 
     def test_refused(self):
         for text, words in (("id,lower,upper,size\nx,0,2,-1\n", "2:7: error: a size is not negative"),
@@ -47,8 +58,65 @@ class Pack(CliCase):
             self.assertEqual((answer.code, answer.out), (2, ""), answer)
             self.assertIn(words, answer.err)
         problem = self.write("p.csv", PROBLEM)
-        for option in ("--capacity=much", "--time-limit=-1", "--time-limit=x", "--seed=x"):
-            self.assertEqual(self.run_cli("pack", problem, option).code, 2)
+        for option in ("--capacity=much", "--time-limit=-1", "--time-limit=x", "--time-limit=nan", "--seed=x",
+                       "--threads=0", "--threads=x", "--solver=magic", "--pool=fast", "--pool=:4", "--pool=a:x",
+                       "--check", "--check=plan.csv", "--nothing"):
+            self.assert_bad_use(self.run_cli("pack", problem, option))
+        self.assert_bad_use(self.run_cli("pack", problem, problem), "takes one FILE")
+        self.assert_bad_use(self.run_cli("pack"), "needs a FILE")
+        self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--svg=-"), "two things go to standard output")
+        self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--format=json"))
+        self.assert_bad_use(self.run_cli("pack", "--check", problem, problem, "-o", "x"), "makes none")
+        self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--pool=a:5"), "`a` is there twice")
+        self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--capacity=4"), "their own capacities")
+
+    def test_hostile_files_are_refused_soon(self):
+        head = b"id,lower,upper,size\n"
+        for content, place in ((head + b"a,0,2,-4\n", ":2:7:"), (head + b"a,0,2,9223372036854775807\n", ":2:7:"),
+                               (head + b"a,0,2,92233720368547758070\n", ":2:7:"), (head + b"a,5,5,4\n", ":2:1:"),
+                               (head + b"a,0,2,4\na,0,2,4\n", ":3:1:"), (head + b"a,0,2,NaN\n", ":2:7:"),
+                               (head + b"a,0,2,1e5\n", ":2:7:"), (b"id," * 1000000, ":1:4:"),
+                               (head + b"," * 1000000, ":2:1:"), (head + b"a\0,0,2,4", ":2:1:"),
+                               (b"id,lower,upper,size,offset\na,0,2,4,0\nb,1,2,4,3\n", ":3:9:"),
+                               (head + b"x" * 1000000, ":2:1:"), (b"\0" * 1000000, ":1:1:")):
+            path = self.write("x.csv", content)
+            answer = self.run_cli("pack", path, timeout=10)
+            self.assert_bad_use(answer, "x.csv" + place)
+            self.assertLess(len(answer.err), 20000)
+
+    def test_to_standard_output(self):
+        answer = self.run_cli("pack", self.write("p.csv", PROBLEM), "-o", "-")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertTrue(answer.out.startswith("id,lower,upper,size,offset\na,0,2,4,"), answer)
+        self.assertIn("optimal", answer.err)
+
+    def test_no_plan_is_written_that_does_not_fit(self):
+        plan, picture = self.folder / "plan.csv", self.folder / "plan.svg"
+        answer = self.run_cli("pack", self.write("gap.csv", GAP), "--capacity=16", "-o", str(plan), f"--svg={picture}")
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("none is written", answer.err)
+        self.assertFalse(plan.exists() or picture.exists())
+
+    def test_picture(self):
+        picture = self.folder / "plan.svg"
+        problem = "id,lower,upper,size,gaps\na&<b>\\\"\xe9,0,2,4,\nb,2,9,4,4-6\nc,0,4,2,\n".encode("latin-1")
+        self.assertEqual(self.run_cli("pack", self.write("p.csv", problem), f"--svg={picture}").code, 0)
+        tree = xml.etree.ElementTree.parse(picture)
+        titles = [element.text for element in tree.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertEqual(len(titles), 4, titles)  # b has two pieces
+        self.assertTrue(any(title.startswith('a&<b>\\"\ufffd: 4B at ') for title in titles), titles)
+
+    def test_progress_is_for_terminals(self):
+        problem = self.write("gap.csv", GAP)
+        self.assertEqual(self.run_cli("pack", problem).err, "")
+        parent, child = pty.openpty()
+        process = subprocess.run([BINARY, "pack", problem], stdout=subprocess.PIPE, stderr=child, check=True)
+        os.close(child)
+        shown = os.read(parent, 100000).decode()
+        os.close(parent)
+        self.assertRegex(shown, r"B, at least 1\dB, [0-9.]+ % apart, 0 s")
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
+        self.assertIn(b"optimal", process.stdout)
 
     def test_time_limit(self):
         answer = self.run_cli("pack", self.write("p.csv", PROBLEM), "--time-limit=0.01")

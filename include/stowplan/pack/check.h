@@ -31,8 +31,10 @@ struct Mistake {
   std::string text;
 };
 
-// The first mistakes; none in a sound problem. Solvers need a sound one.
-std::vector<Mistake> FindMistakes(const Problem& problem);
+// The first mistakes; none in a sound problem. Solvers need a sound one. `ids` name the buffers;
+// without any, they are numbers.
+std::vector<Mistake> FindMistakes(const Problem& problem,
+                                  const std::vector<std::string_view>& ids = {});
 
 // The same in words that name the buffers by their numbers.
 std::vector<std::string> CheckProblem(const Problem& problem);
@@ -45,7 +47,7 @@ std::vector<std::string> CheckProblem(const Problem& problem);
 // - each buffer is in a pool that it may be in, and within its capacity,
 // - the height is right: the highest end of a buffer, in the last pool where there are pools.
 //
-// Needs a sound problem. `ids` name the buffers; without any, they are numbers.
+// Needs a sound problem.
 std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan,
                                    const std::vector<std::string_view>& ids = {});
 

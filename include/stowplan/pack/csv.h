@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems and plans as CSV, in MiniMalloc's columns:
+// Problems and plans as CSV, in MiniMalloc's columns and some more. docs/pack.md has them all.
 //
 //     id,lower,upper,size            a problem: alive in [lower, upper)
-//     id,lower,upper,size,offset     the same with a plan
+//     id,lower,upper,size,offset     the same with pins, or a plan
 //
-// Further columns: `alignment`. The order of columns is free; a column that nobody knows is an
-// error, since it may say what must not be ignored.
+// The order of columns is free; a column that nobody knows is an error, since it may say what must
+// not be ignored.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowplan/base/diagnostic.h"
@@ -19,15 +19,27 @@
 
 namespace stowplan::pack {
 
+// Names are pieces of the source's own bytes.
 struct Table {
+  std::shared_ptr<const Source> source;
   Problem problem;
-  std::vector<std::string> ids;                 // by buffer
-  std::optional<std::vector<int64_t>> offsets;  // by buffer, when there is such a column
+  std::vector<std::string_view> ids;     // by buffer; empty: buffers are called by their numbers
+  std::vector<std::string_view> groups;  // names, by group of the problem
 };
 
+// The problem is sound. `offset` is a pin; `pools` and `pool` name some of `pools`.
 // On failure: the first kMaxErrors errors, with line and column.
-Result<Table> ReadTable(const Source& source);
+Result<Table> ReadTable(std::shared_ptr<const Source> source, std::vector<Pool> pools = {});
 
+// A plan of that problem: `offset` and, with pools, `pool` are where each buffer lies. Rows are
+// told by their ids, in any order; sizes and times are the problem's, whatever this file says of
+// them. The plan may be wrong (CheckPlan); its height is what its offsets say.
+Result<Plan> ReadPlan(std::shared_ptr<const Source> source, const Table& table);
+
+std::string IdOf(const Table& table, size_t buffer);
+
+// Both have all columns that the problem needs. A plan's `offset` and `pool` are its places.
+std::string WriteTable(const Table& table);
 std::string WriteTable(const Table& table, const Plan& plan);
 
 }  // namespace stowplan::pack

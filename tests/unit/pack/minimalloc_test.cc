@@ -21,7 +21,7 @@ Problem Read(char letter) {
       std::string(STOWPLAN_TESTS_DIR) + "/../corpus/packing/" + letter + ".1048576.csv";
   const auto source = ReadSource(file);
   EXPECT_TRUE(source.has_value()) << file;
-  const Result<Table> table = ReadTable(**source);
+  const Result<Table> table = ReadTable(*source);
   EXPECT_TRUE(table.has_value()) << file;
   return table->problem;
 }

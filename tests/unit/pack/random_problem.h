@@ -57,9 +57,9 @@ class ProblemMaker {
       const int64_t end = start + 1 + Below(2);
       if (end > buffer.end) return;
       const int64_t low = Below(buffer.size + 1);
-      const bool is_empty = Below(2) == 0;
-      problem.gaps.push_back(
-          {b, start, end, is_empty ? 0 : low, is_empty ? 0 : low + Below(buffer.size - low + 1)});
+      const int64_t high = low + Below(buffer.size - low + 1);
+      const bool is_empty = low == high || Below(2) == 0;
+      problem.gaps.push_back({b, start, end, is_empty ? 0 : low, is_empty ? 0 : high});
       time = end + Below(2);
     }
   }

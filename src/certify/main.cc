@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan-certify: checks an answer of the packer, with nothing of the packer's code.
+//
+// The plan is looked over moment by moment; the load of the witness's moment is added up again; a
+// bound above the load is proved again for the buffers that it names.
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "certify/certificate.h"
+
+namespace stowplan::certify {
+
+constexpr int kCertified = 0;
+constexpr int kNotCertified = 1;
+constexpr int kBadInput = 2;
+
+void Refuse(const std::string& words) {
+  std::cerr << "stowplan-certify: error: " << words << "\n";
+  std::exit(kBadInput);
+}
+
+void Deny(const std::string& words) {
+  std::cout << "not certified: " << words << "\n";
+  std::exit(kNotCertified);
+}
+
+namespace {
+
+int64_t LoadAt(const Certificate& c, const std::vector<size_t>& items, int64_t time) {
+  int64_t load = 0;
+  for (const size_t i : items)
+    for (const Piece& piece : c.items[i].pieces)
+      if (piece.start <= time && time < piece.end) load += piece.high - piece.low;
+  return load;
+}
+
+// The largest load, by adding up at each beginning.
+int64_t LargestLoad(const Certificate& c, const std::vector<size_t>& items) {
+  std::vector<std::pair<int64_t, int64_t>> changes;  // at one time, ends come first
+  for (const size_t i : items) {
+    for (const Piece& piece : c.items[i].pieces) {
+      changes.emplace_back(piece.start, piece.high - piece.low);
+      changes.emplace_back(piece.end, piece.low - piece.high);
+    }
+  }
+  std::ranges::sort(changes);
+  int64_t load = 0;
+  int64_t most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, load += change);
+  return most;
+}
+
+// What the pools hold in which these items may be; the last one apart.
+struct Room {
+  int64_t others = 0;
+  bool has_last = false;
+};
+
+Room RoomOf(const Certificate& c, const std::vector<size_t>& items) {
+  std::vector<bool> may_be(c.capacities.size());
+  for (const size_t i : items) {
+    for (const size_t b : c.items[i].members) {
+      if (c.buffers[b].pools.empty()) may_be.assign(may_be.size(), true);
+      for (const int64_t pool : c.buffers[b].pools) may_be[static_cast<size_t>(pool)] = true;
+    }
+  }
+  Room room = {.has_last = may_be.back()};
+  for (size_t p = 0; p + 1 < may_be.size(); ++p) {
+    if (!may_be[p] || !__builtin_add_overflow(room.others, c.capacities[p], &room.others)) continue;
+    room.others = INT64_MAX;
+    break;
+  }
+  return room;
+}
+
+// Denies a bound that does not follow; says how it does.
+std::string CheckBound(const Certificate& c, int64_t nodes) {
+  std::vector<size_t> items;
+  for (const int64_t b : c.witness) items.push_back(c.buffers[static_cast<size_t>(b)].item);
+  if (c.moment) {
+    for (size_t i = 0; i < c.items.size(); ++i) items.push_back(i);
+  }
+  std::ranges::sort(items);
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+  const int64_t load = c.moment ? LoadAt(c, items, *c.moment) : LargestLoad(c, items);
+  const std::string proof = c.moment ? "the load at time " + std::to_string(*c.moment)
+                                     : "the load of " + std::to_string(items.size()) + " items";
+  if (!c.capacities.empty()) {
+    // What the other pools hold is not in the last one.
+    const Room room = RoomOf(c, items);
+    int64_t bound = std::max<int64_t>(0, load - room.others);
+    if (!room.has_last && load > room.others && c.status == "infeasible")
+      bound = c.capacities.back() + std::min(load - room.others, INT64_MAX - c.capacities.back());
+    if (*c.bound > bound) Deny("the bound does not follow from " + proof);
+    return proof + " and the pools' capacities";
+  }
+  if (*c.bound <= load) return proof;
+  if (c.moment) Deny("the bound is above " + proof);
+  switch (ProveNone(c, items, *c.bound - 1, nodes)) {
+    case Proof::kProved:
+      return "proved again with " + std::to_string(items.size()) + " items";
+    case Proof::kRefuted:
+      Deny("the witness has a plan below the bound");
+    case Proof::kGaveUp:
+      Deny("the plan is sound, but the bound was not re-proved within the limit of nodes");
+  }
+  std::abort();
+}
+
+std::string Check(const Certificate& c, int64_t nodes) {
+  const bool has_plan = c.status == "optimal" || c.status == "feasible";
+  if (!has_plan && c.status != "infeasible" && c.status != "undecided")
+    Refuse("there is no status `" + c.status + "`");
+  if (has_plan) {
+    CheckPlan(c);
+    if (*c.bound > *c.height) Deny("the bound is above the height");
+    if (c.status == "optimal" && *c.bound != *c.height) Deny("the height is not the bound");
+  }
+  if (c.status == "infeasible") {
+    const bool has_limit = c.capacity || !c.capacities.empty();
+    if (!has_limit) Refuse("infeasible without a capacity");
+    if (*c.bound <= c.capacity.value_or(c.capacities.empty() ? 0 : c.capacities.back()))
+      Deny("the bound is not above the capacity");
+  }
+  return CheckBound(c, nodes);
+}
+
+}  // namespace
+}  // namespace stowplan::certify
+
+int main(int argc, char** argv) {
+  using namespace stowplan::certify;
+  int64_t nodes = 5'000'000;
+  std::string path;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word.starts_with("--nodes=")) {
+      const auto [end, error] = std::from_chars(word.data() + 8, word.data() + word.size(), nodes);
+      if (error != std::errc() || end != word.data() + word.size())
+        Refuse("--nodes wants a number");
+    } else if (!path.empty() || (word.starts_with('-') && word != "-")) {
+      path.clear();
+      break;
+    } else {
+      path = word;
+    }
+  }
+  if (path.empty()) {
+    Refuse(
+        "usage: stowplan-certify [--nodes=N] CERTIFICATE\n"
+        "Checks the plan and the bound. Exit codes: 0 certified, 1 not, 2 bad input.");
+  }
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  if (path != "-" && !file) Refuse("cannot read " + path);
+  std::istream& input = path == "-" ? std::cin : file;
+  const std::string text{std::istreambuf_iterator<char>(input), {}};
+  const Certificate certificate = ReadCertificate(text);
+  const std::string proof = Check(certificate, nodes);
+  std::cout << "certified: " << certificate.buffers.size() << " buffers, " << certificate.status;
+  if (certificate.height) std::cout << ", height " << *certificate.height;
+  std::cout << ", bound " << *certificate.bound << ": " << proof << "\n";
+  return kCertified;
+}
