@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <numeric>
 
 #include "certify/certificate.h"
 
@@ -38,20 +39,32 @@ int64_t LoadAt(const Certificate& c, const std::vector<size_t>& items, int64_t t
   return load;
 }
 
-// The largest load, by adding up at each beginning.
-int64_t LargestLoad(const Certificate& c, const std::vector<size_t>& items) {
-  std::vector<std::pair<int64_t, int64_t>> changes;  // at one time, ends come first
+// The largest load, by adding up what begins and ends. `unit` divides all alignments: where all
+// pieces begin at multiples of it, each takes whole units, but for the end of the highest.
+int64_t LargestLoad(const Certificate& c, const std::vector<size_t>& items, int64_t unit) {
+  struct Change {
+    int64_t time, bytes;
+  };
+  std::vector<Change> changes;
+  int64_t most_waste = 0;
   for (const size_t i : items) {
     for (const Piece& piece : c.items[i].pieces) {
-      changes.emplace_back(piece.start, piece.high - piece.low);
-      changes.emplace_back(piece.end, piece.low - piece.high);
+      if (piece.low % unit != 0) return LargestLoad(c, items, 1);
+      const int64_t waste = (unit - piece.high % unit) % unit;
+      most_waste = std::max(most_waste, waste);
+      const int64_t bytes = piece.high - piece.low + waste;
+      changes.push_back({piece.start, bytes});
+      changes.push_back({piece.end, -bytes});
     }
   }
-  std::ranges::sort(changes);
+  // At one time, ends come first.
+  std::ranges::sort(changes, [](const Change& a, const Change& b) {
+    return a.time != b.time ? a.time < b.time : a.bytes < b.bytes;
+  });
   int64_t load = 0;
   int64_t most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, load += change);
-  return most;
+  for (const Change& change : changes) most = std::max(most, load += change.bytes);
+  return most - most_waste;
 }
 
 // What the pools hold in which these items may be; the last one apart.
@@ -86,7 +99,7 @@ std::string CheckBound(const Certificate& c, int64_t nodes) {
   }
   std::ranges::sort(items);
   items.erase(std::unique(items.begin(), items.end()), items.end());
-  const int64_t load = c.moment ? LoadAt(c, items, *c.moment) : LargestLoad(c, items);
+  const int64_t load = c.moment ? LoadAt(c, items, *c.moment) : LargestLoad(c, items, 1);
   const std::string proof = c.moment ? "the load at time " + std::to_string(*c.moment)
                                      : "the load of " + std::to_string(items.size()) + " items";
   if (!c.capacities.empty()) {
@@ -100,6 +113,9 @@ std::string CheckBound(const Certificate& c, int64_t nodes) {
   }
   if (*c.bound <= load) return proof;
   if (c.moment) Deny("the bound is above " + proof);
+  int64_t unit = 0;
+  for (const size_t i : items) unit = std::gcd(unit, c.items[i].alignment);
+  if (*c.bound <= LargestLoad(c, items, unit)) return proof + ", aligned";
   switch (ProveNone(c, items, *c.bound - 1, nodes)) {
     case Proof::kProved:
       return "proved again with " + std::to_string(items.size()) + " items";

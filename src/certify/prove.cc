@@ -24,6 +24,9 @@ struct Window {
   int64_t low, high;
 };
 
+// Pairs of more are too many.
+constexpr size_t kMaxItems = 2000;
+
 class Prover {
  public:
   Prover(const Certificate& c, const std::vector<size_t>& items, int64_t ceiling, int64_t nodes)
@@ -39,11 +42,15 @@ class Prover {
     ceiling_ = ceiling;
     lowers_.resize(items_.size());
     uppers_.resize(items_.size());
+    if (items_.size() > kMaxItems) return;
     FindPairs(c, items);
     FindMoments();
   }
 
-  Proof Run() { return is_fine_ ? Search() : Proof::kProved; }
+  Proof Run() {
+    if (!is_fine_) return Proof::kProved;
+    return items_.size() > kMaxItems ? Proof::kGaveUp : Search();
+  }
 
  private:
   void FindPairs(const Certificate& c, const std::vector<size_t>& items) {

@@ -72,6 +72,24 @@ void AppendGroup(const Problem& problem, const std::vector<uint32_t>& group,
   }
 }
 
+// Adds up what happens at one time, where times are few enough to be counted: sooner than sorting.
+bool AddUp(std::vector<Event>& events) {
+  if (events.empty()) return true;
+  const auto [first, last] = std::ranges::minmax(events, {}, &Event::time);
+  int64_t range = 0;
+  if (__builtin_sub_overflow(last.time, first.time, &range) ||
+      static_cast<uint64_t>(range) > events.size())
+    return false;
+  std::vector<int64_t> changes(static_cast<size_t>(range) + 1);
+  const int64_t begin = first.time;
+  for (const Event& event : events)
+    changes[static_cast<size_t>(event.time - begin)] += event.change;
+  events.clear();
+  for (size_t t = 0; t < changes.size(); ++t)
+    if (changes[t] != 0) events.push_back({begin + static_cast<int64_t>(t), changes[t]});
+  return true;
+}
+
 std::vector<Event> SortedEvents(const Problem& problem) {
   std::vector<bool> is_grouped;
   if (!problem.groups.empty()) is_grouped.resize(problem.buffers.size());
@@ -89,6 +107,7 @@ std::vector<Event> SortedEvents(const Problem& problem) {
       events.push_back({piece.end, piece.low - piece.high});
     });
   }
+  if (AddUp(events)) return events;
   // At one time, ends come first.
   std::ranges::sort(events, [](const Event& a, const Event& b) {
     return a.time != b.time ? a.time < b.time : a.change < b.change;

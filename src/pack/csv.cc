@@ -105,7 +105,7 @@ class TableReader {
   }
 
   void LookUpIds() {
-    if (apart_.empty() && AreCounted(table_.ids)) return;
+    if (apart_.empty() && AreDistinctNumbers(table_.ids)) return;
     if (table_.ids.empty() && !apart_.empty()) {
       rows_.Fail(apart_.front().second, "there are no ids that this could mean",
                  "the column `id` is missing");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids and their rows: a flat table of row numbers, four bytes a slot.
+// Ids and their rows: a flat table, eight bytes a slot.
 #pragma once
 
-#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,38 +21,52 @@ class IdIndex {
   IdIndex(std::span<const std::string_view> ids, OnDuplicate on_duplicate)
       : ids_(ids), slots_(std::bit_ceil(2 * ids.size() + 1)) {
     for (uint32_t row = 0; row < ids.size(); ++row) {
-      uint32_t& slot = SlotOf(ids[row]);
-      if (slot != 0) {
+      const uint64_t hash = HashBytes(ids[row]);
+      Slot& slot = SlotOf(hash, ids[row]);
+      if (slot.row != 0) {
         on_duplicate(row);
         continue;
       }
-      slot = row + 1;
+      slot = {static_cast<uint32_t>(hash >> 32U), row + 1};
     }
   }
 
   [[nodiscard]] std::optional<uint32_t> Find(std::string_view id) {
-    const uint32_t slot = SlotOf(id);
-    return slot == 0 ? std::nullopt : std::optional(slot - 1);
+    const Slot& slot = SlotOf(HashBytes(id), id);
+    return slot.row == 0 ? std::nullopt : std::optional(slot.row - 1);
   }
 
  private:
-  uint32_t& SlotOf(std::string_view id) {
+  struct Slot {
+    uint32_t tag = 0;  // of the hash: another id's bytes are hardly ever looked at
+    uint32_t row = 0;  // + 1; 0: free
+  };
+
+  Slot& SlotOf(uint64_t hash, std::string_view id) {
     const size_t mask = slots_.size() - 1;
-    size_t at = HashBytes(id) & mask;
-    while (slots_[at] != 0 && ids_[slots_[at] - 1] != id) at = (at + 1) & mask;
+    size_t at = hash & mask;
+    while (slots_[at].row != 0 && (slots_[at].tag != hash >> 32U || ids_[slots_[at].row - 1] != id))
+      at = (at + 1) & mask;
     return slots_[at];
   }
 
   std::span<const std::string_view> ids_;
-  std::vector<uint32_t> slots_;  // row + 1; 0: free
+  std::vector<Slot> slots_;
 };
 
-// Whether shorter ones come first and equally long ones in order, as most generators number rows:
-// then none is there twice, and nobody needs to look.
-inline bool AreCounted(std::span<const std::string_view> ids) {
-  return std::ranges::is_sorted(ids, [](std::string_view a, std::string_view b) {
-    return a.size() != b.size() ? a.size() < b.size() : a <= b;
-  });
+// Whether the ids are small numbers, and none is there twice: most files number their rows, in some
+// order, and a bit for each number is soon looked at.
+inline bool AreDistinctNumbers(std::span<const std::string_view> ids) {
+  std::vector<bool> is_there(8 * ids.size());
+  for (const std::string_view id : ids) {
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
+    const bool is_plain = error == std::errc() && end == id.data() + id.size() &&
+                          (id.front() != '0' || id.size() == 1);
+    if (!is_plain || number >= is_there.size() || is_there[number]) return false;
+    is_there[number] = true;
+  }
+  return true;
 }
 
 }  // namespace stowplan::pack

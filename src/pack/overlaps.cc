@@ -76,17 +76,45 @@ class Occupied {
   Ranges ranges_;
 };
 
-struct Event {
-  int64_t time;
-  uint32_t is_begin;  // at one time, ends come first
-  uint32_t piece;     // a buffer, or behind these one of those that have gaps
-};
-
+// Whole buffers are pieces by their numbers; behind them come those that have gaps.
 struct PartialPiece {
   uint32_t buffer;
-  int64_t low;
-  int64_t high;
+  BufferPiece piece;
 };
+
+// Beginnings (2 * piece + 1) and ends (2 * piece) in the order of time; at one time, ends come
+// first. Calls each(visit) for visit(time, event), twice where times are few enough to be counted.
+template <class Each>
+std::vector<uint32_t> OrderEvents(size_t count, Each each) {
+  int64_t first = INT64_MAX;
+  int64_t last = INT64_MIN;
+  each([&](int64_t time, uint32_t) {
+    first = std::min(first, time);
+    last = std::max(last, time);
+  });
+  std::vector<uint32_t> order(count);
+  int64_t range = 0;
+  if (count == 0 || __builtin_sub_overflow(last, first, &range) ||
+      static_cast<uint64_t>(range) > 2 * count + 1024) {
+    std::vector<std::pair<int64_t, uint32_t>> events;
+    events.reserve(count);
+    each([&](int64_t time, uint32_t event) { events.emplace_back(time, event); });
+    std::ranges::sort(events, [](const auto& a, const auto& b) {
+      if (a.first != b.first) return a.first < b.first;
+      return a.second % 2 != b.second % 2 ? a.second % 2 < b.second % 2 : a.second < b.second;
+    });
+    std::ranges::transform(events, order.begin(), [](const auto& event) { return event.second; });
+    return order;
+  }
+  std::vector<uint32_t> begins(2 * static_cast<size_t>(range) + 3);
+  const auto key = [&](int64_t time, uint32_t event) {
+    return 2 * static_cast<size_t>(time - first) + event % 2;
+  };
+  each([&](int64_t time, uint32_t event) { ++begins[key(time, event) + 1]; });
+  for (size_t k = 1; k < begins.size(); ++k) begins[k] += begins[k - 1];
+  each([&](int64_t time, uint32_t event) { order[begins[key(time, event)]++] = event; });
+  return order;
+}
 
 }  // namespace
 
@@ -100,46 +128,59 @@ std::vector<Overlap> FindOverlaps(const Problem& problem, std::span<const int64_
     for (const std::vector<uint32_t>& group : problem.groups)
       for (const uint32_t member : group) owners[member] = group.front();
   }
-  std::vector<Event> events;
-  events.reserve(2 * (problem.buffers.size() + problem.gaps.size()));
   std::vector<PartialPiece> partial;
+  const auto is_whole = [&](uint32_t b, std::span<const Gap> gaps) {
+    return gaps.empty() && problem.buffers[b].size > 0 && offsets[b] >= 0;
+  };
   GapCursor gaps(problem);
+  size_t whole = 0;
   for (uint32_t b = 0; b < count; ++b) {
-    if (offsets[b] < 0) continue;
-    EachPiece(problem.buffers[b], gaps.Of(b), [&](const BufferPiece& piece) {
-      uint32_t number = b;
-      if (piece.start != problem.buffers[b].start || piece.end != problem.buffers[b].end ||
-          piece.high - piece.low != problem.buffers[b].size) {
-        number = count + static_cast<uint32_t>(partial.size());
-        partial.push_back({b, piece.low, piece.high});
-      }
-      events.push_back({piece.start, 1, number});
-      events.push_back({piece.end, 0, number});
-    });
+    const std::span<const Gap> own = gaps.Of(b);
+    if (is_whole(b, own)) ++whole;
+    if (own.empty() || offsets[b] < 0) continue;
+    EachPiece(problem.buffers[b], own,
+              [&](const BufferPiece& piece) { partial.push_back({b, piece}); });
   }
-  std::ranges::sort(events, [](const Event& a, const Event& b) {
-    if (a.time != b.time) return a.time < b.time;
-    return a.is_begin != b.is_begin ? a.is_begin < b.is_begin : a.piece < b.piece;
+  const std::vector<uint32_t> events = OrderEvents(2 * (whole + partial.size()), [&](auto visit) {
+    GapCursor cursor(problem);
+    for (uint32_t b = 0; b < count; ++b) {
+      if (!is_whole(b, cursor.Of(b))) continue;
+      visit(problem.buffers[b].start, 2 * b + 1);
+      visit(problem.buffers[b].end, 2 * b);
+    }
+    for (uint32_t p = 0; p < partial.size(); ++p) {
+      visit(partial[p].piece.start, 2 * (count + p) + 1);
+      visit(partial[p].piece.end, 2 * (count + p));
+    }
   });
   std::vector<Occupied> memories(1);
   for (const uint32_t pool : pools) memories.resize(std::max<size_t>(memories.size(), pool + 1));
   std::vector<Overlap> overlaps;
   std::set<uint32_t> refused;
-  for (const Event& event : events) {
-    if (overlaps.size() >= limit) break;
-    const bool is_whole = event.piece < count;
-    const uint32_t b = is_whole ? event.piece : partial[event.piece - count].buffer;
-    const int64_t low = offsets[b] + (is_whole ? 0 : partial[event.piece - count].low);
-    const int64_t high =
-        offsets[b] + (is_whole ? problem.buffers[b].size : partial[event.piece - count].high);
+  constexpr size_t kAhead = 16;
+  for (size_t e = 0; e < events.size() && overlaps.size() < limit; ++e) {
+    const uint32_t event = events[e];
+    if (e + kAhead < events.size() && events[e + kAhead] / 2 < count) {
+      // Rows are in no order of time: most of the sweep would be waiting for them.
+      __builtin_prefetch(&problem.buffers[events[e + kAhead] / 2]);
+      __builtin_prefetch(&offsets[events[e + kAhead] / 2]);
+    }
+    const uint32_t number = event / 2;
+    const bool is_partial = number >= count;
+    const uint32_t b = is_partial ? partial[number - count].buffer : number;
+    const Buffer& buffer = problem.buffers[b];
+    const BufferPiece piece = is_partial ? partial[number - count].piece
+                                         : BufferPiece{buffer.start, buffer.end, 0, buffer.size};
+    const int64_t low = offsets[b] + piece.low;
+    const int64_t high = offsets[b] + piece.high;
     Occupied& memory = memories[pools.empty() ? 0 : pools[b]];
-    if (event.is_begin == 0) {
-      if (refused.erase(event.piece) == 0) memory.Free(low, high);
+    if (event % 2 == 0) {
+      if (refused.erase(number) == 0) memory.Free(low, high);
       continue;
     }
     if (const auto other = memory.Take(low, high, owners.empty() ? b : owners[b], b)) {
-      overlaps.push_back({*other, b, event.time});
-      refused.insert(event.piece);
+      overlaps.push_back({*other, b, piece.start});
+      refused.insert(number);
     }
   }
   return overlaps;
