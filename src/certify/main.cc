@@ -90,6 +90,17 @@ Room RoomOf(const Certificate& c, const std::vector<size_t>& items) {
   return room;
 }
 
+bool FitsNowhere(const Certificate& c, const Item& item) {
+  for (size_t p = 0; p < c.capacities.size(); ++p) {
+    const bool may_be = std::ranges::all_of(item.members, [&](size_t b) {
+      const std::vector<int64_t>& pools = c.buffers[b].pools;
+      return pools.empty() || std::ranges::count(pools, static_cast<int64_t>(p)) > 0;
+    });
+    if (may_be && std::max<int64_t>(item.pin, 0) <= c.capacities[p] - item.size) return false;
+  }
+  return true;
+}
+
 // Denies a bound that does not follow; says how it does.
 std::string CheckBound(const Certificate& c, int64_t nodes) {
   std::vector<size_t> items;
@@ -108,6 +119,8 @@ std::string CheckBound(const Certificate& c, int64_t nodes) {
     int64_t bound = std::max<int64_t>(0, load - room.others);
     if (!room.has_last && load > room.others && c.status == "infeasible")
       bound = c.capacities.back() + std::min(load - room.others, INT64_MAX - c.capacities.back());
+    if (c.status == "infeasible" && items.size() == 1 && FitsNowhere(c, c.items[items[0]]))
+      return "one item fits into none of its pools";
     if (*c.bound > bound) Deny("the bound does not follow from " + proof);
     return proof + " and the pools' capacities";
   }

@@ -109,19 +109,12 @@ pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
   return pack::Solve(problem, solve);
 }
 
-// A plan that is no plan is a mistake of ours, and nobody shall see it. One that is above the
-// capacities is still a plan.
+// A plan that is no plan is a mistake of ours, and nobody shall see it.
 bool IsSound(const pack::Table& table, const pack::Answer& answer, Console& console) {
-  std::vector<std::string> complaints;
-  const bool fits =
-      answer.status == pack::Status::kOptimal || answer.status == pack::Status::kFeasible;
-  if (fits || table.problem.pools.empty()) {
-    complaints = pack::CheckPlan(table.problem, answer.plan, table.ids);
-  } else {
-    pack::Problem roomy = table.problem;
-    for (pack::Pool& pool : roomy.pools) pool.capacity = std::numeric_limits<int64_t>::max();
-    complaints = pack::CheckPlan(roomy, answer.plan, table.ids);
-  }
+  // Where pools are too small, there is none.
+  if (!table.problem.pools.empty() && !HasFit(answer)) return true;
+  const std::vector<std::string> complaints =
+      pack::CheckPlan(table.problem, answer.plan, table.ids);
   if (complaints.empty()) return true;
   console.ShowError("the plan is not sound: " + Printable(complaints.front()),
                     "this is an error of Stowplan");
@@ -145,8 +138,7 @@ int Pack(const PackOptions& options, Console& console) {
   }
   const pack::Answer answer = Solve(table->problem, options);
   if (!IsSound(*table, answer, console)) return kBadUse;
-  const bool fits =
-      answer.status == pack::Status::kOptimal || answer.status == pack::Status::kFeasible;
+  const bool fits = HasFit(answer);
   if (fits) {
     const int plan_code =
         WriteTo(options.output, [&] { return pack::WriteTable(*table, answer.plan); }, console);

@@ -12,12 +12,29 @@
 namespace stowplan::cli {
 namespace {
 
-// What the bound follows from.
-std::string BoundText(const pack::Table& table, const pack::Answer& answer) {
-  if (!table.problem.pools.empty()) {
-    return fmt::format("{} are alive at time {}", HumanAndExactBytes(answer.load.bytes),
-                       answer.load.time);
+// The highest end in each pool.
+std::vector<int64_t> PoolHeights(const pack::Problem& problem, const pack::Plan& plan) {
+  std::vector<int64_t> heights(problem.pools.size());
+  for (size_t b = 0; b < plan.pools.size(); ++b) {
+    int64_t& height = heights[plan.pools[b]];
+    height = std::max(height, plan.offsets[b] + problem.buffers[b].size);
   }
+  return heights;
+}
+
+// How many bytes are not in the pool that they prefer.
+int64_t SpilledBytes(const pack::Problem& problem, const pack::Plan& plan) {
+  int64_t bytes = 0;
+  for (uint32_t b = 0; b < plan.pools.size(); ++b) {
+    const auto choice = std::ranges::lower_bound(problem.choices, b, {}, &pack::PoolChoice::buffer);
+    const bool is_chosen = choice != problem.choices.end() && choice->buffer == b;
+    if (plan.pools[b] != (is_chosen ? choice->pools.front() : 0)) bytes += problem.buffers[b].size;
+  }
+  return bytes;
+}
+
+// What the bound follows from.
+std::string BoundText(const pack::Answer& answer) {
   if (answer.bound <= answer.load.bytes) {
     return fmt::format("{} are alive at time {}", HumanAndExactBytes(answer.bound),
                        answer.load.time);
@@ -29,10 +46,32 @@ std::string BoundText(const pack::Table& table, const pack::Answer& answer) {
   return text;
 }
 
+// With pools.
+std::string SpillText(const pack::Table& table, const pack::Answer& answer) {
+  switch (answer.status) {
+    case pack::Status::kOptimal:
+      return "optimal: all are where they prefer to be";
+    case pack::Status::kFeasible:
+      return fmt::format("feasible: {} are not in the pool that they prefer",
+                         HumanAndExactBytes(SpilledBytes(table.problem, answer.plan)));
+    case pack::Status::kInfeasible:
+      return fmt::format(
+          "infeasible: the pools are too small for {}",
+          answer.witness.empty()
+              ? fmt::format("the {} at time {}", HumanAndExactBytes(answer.load.bytes),
+                            answer.load.time)
+              : CountOf(std::ssize(answer.witness), "buffer") + " that may be nowhere else");
+    case pack::Status::kUndecided:
+      return "undecided: no plan within the pools was found, nor a proof that there is none";
+  }
+  return {};
+}
+
 std::string StatusText(const pack::Table& table, const pack::Answer& answer,
                        std::optional<int64_t> capacity) {
-  const std::string bound = BoundText(table, answer);
-  const std::string room = capacity ? HumanAndExactBytes(*capacity) : "the pools";
+  if (!table.problem.pools.empty()) return SpillText(table, answer);
+  const std::string bound = BoundText(answer);
+  const std::string room = capacity ? HumanAndExactBytes(*capacity) : "any memory";
   switch (answer.status) {
     case pack::Status::kOptimal:
       return "optimal: " + bound;
@@ -56,13 +95,8 @@ std::string StatusText(const pack::Table& table, const pack::Answer& answer,
 
 }  // namespace
 
-std::vector<int64_t> PoolHeights(const pack::Problem& problem, const pack::Plan& plan) {
-  std::vector<int64_t> heights(problem.pools.size());
-  for (size_t b = 0; b < plan.pools.size(); ++b) {
-    int64_t& height = heights[plan.pools[b]];
-    height = std::max(height, plan.offsets[b] + problem.buffers[b].size);
-  }
-  return heights;
+bool HasFit(const pack::Answer& answer) {
+  return answer.status == pack::Status::kOptimal || answer.status == pack::Status::kFeasible;
 }
 
 std::string PackText(const pack::Table& table, const pack::Answer& answer,
@@ -75,6 +109,7 @@ std::string PackText(const pack::Table& table, const pack::Answer& answer,
   } else {
     out = fmt::format("{} in {}\n", count, CountOf(std::ssize(problem.pools), "pool"));
     const std::vector<int64_t> heights = PoolHeights(problem, answer.plan);
+    if (answer.plan.pools.empty()) return StatusText(table, answer, capacity) + "\n";
     TextTable rows({TextTable::kLeft, TextTable::kRight, TextTable::kRight, TextTable::kLeft});
     for (uint32_t p = 0; p < heights.size(); ++p) {
       rows.Add({"  " + Printable(problem.pools[p].name), HumanAndExactBytes(heights[p]),
@@ -116,8 +151,9 @@ std::string PackJson(const pack::Table& table, const pack::Answer& answer,
     }
     json.End();
   }
+  // Where pools are too small, there is no plan.
   json.BeginArray("buffers");
-  for (size_t b = 0; b < problem.buffers.size(); ++b) {
+  for (size_t b = 0; b < answer.plan.offsets.size(); ++b) {
     json.BeginObject();
     json.Field("id", std::string_view(IdOf(table, b)));
     json.Field("offset", answer.plan.offsets[b]);

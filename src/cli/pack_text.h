@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
 
 namespace stowplan::cli {
 
-// The highest end in each pool.
-std::vector<int64_t> PoolHeights(const pack::Problem& problem, const pack::Plan& plan);
+// Whether there is a plan within the capacities.
+bool HasFit(const pack::Answer& answer);
 
 // Some lines for people: the height, the status and what that follows from.
 std::string PackText(const pack::Table& table, const pack::Answer& answer,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pack/align.h"
+#include "pack/pools.h"
 #include "pack/race.h"
 #include "pack/reduce.h"
 
@@ -67,6 +68,7 @@ std::vector<std::string_view> SolverNames() {
 }
 
 Answer Solve(const Problem& problem, const SolveOptions& options) {
+  if (!problem.pools.empty()) return SolvePools(problem, options);
   Answer answer;
   answer.load = FindLoadBound(problem);
   answer.bound = answer.load.bytes;

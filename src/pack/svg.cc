@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "pack/extract.h"
 #include "pack/pieces.h"
 
 namespace stowplan::pack {
@@ -223,26 +224,8 @@ class Panel {
 
   // The most of each pixel's moments.
   void DrawLoad(std::string& out) const {
-    Problem own;
-    std::vector<uint32_t> number(table_.problem.buffers.size());
-    std::vector<bool> is_here(table_.problem.buffers.size());
-    for (const uint32_t b : buffers_) {
-      number[b] = static_cast<uint32_t>(own.buffers.size());
-      is_here[b] = true;
-      own.buffers.push_back(table_.problem.buffers[b]);
-    }
-    for (Gap gap : table_.problem.gaps) {
-      if (!is_here[gap.buffer]) continue;
-      gap.buffer = number[gap.buffer];
-      own.gaps.push_back(gap);
-    }
-    for (std::vector<uint32_t> group : table_.problem.groups) {
-      if (group.empty() || !is_here[group.front()]) continue;
-      for (uint32_t& member : group) member = number[member];
-      own.groups.push_back(std::move(group));
-    }
     std::vector<int64_t> most(kWidth);
-    const std::vector<LoadStep> steps = FindLoads(own);
+    const std::vector<LoadStep> steps = FindLoads(Extract(table_.problem, buffers_));
     for (size_t s = 0; s + 1 < steps.size(); ++s) {
       const auto begin = static_cast<size_t>(std::clamp(X(steps[s].time), 0.0, kWidth - 1.0));
       const auto end =
