@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <unordered_set>
 
 #include "certify/certificate.h"
 
@@ -155,6 +156,7 @@ class Reader {
     Need(buffer.pool >= 0 &&
              static_cast<size_t>(buffer.pool) < std::max<size_t>(1, read_.capacities.size()),
          "there is no such pool");
+    Need(ids_.insert(buffer.id).second, "the id is there twice");
     if (buffer.offset >= 0) Add(buffer.offset, buffer.size);
     sum_ = Add(sum_, Add(buffer.size, buffer.alignment));
     read_.buffers.push_back(std::move(buffer));
@@ -224,6 +226,7 @@ class Reader {
   const char* at_ = nullptr;
   const char* end_ = nullptr;
   size_t number_ = 0;
+  std::unordered_set<std::string> ids_;
   int64_t sum_ = 0;  // of all sizes, alignments and pins: no sum of the checks is larger
   Certificate read_;
 };

@@ -37,6 +37,7 @@ std::optional<Gap> ParseGap(std::string_view word) {
   if (at != end && (!skip('@') || !number(gap.low) || !skip(':') || !number(gap.high)))
     return std::nullopt;
   if (at != end) return std::nullopt;
+  if (gap.low == gap.high && gap.low > 0) gap.low = gap.high = 0;  // nothing is nothing
   return gap;
 }
 

@@ -33,9 +33,12 @@ class TableWriter {
  public:
   TableWriter(const Table& table, const Plan* plan)
       : table_(table), problem_(table.problem), plan_(plan), pairs_(problem_.apart) {
-    // Each pair stands at the first of the two.
-    for (auto& [a, b] : pairs_)
+    // A pair stands at the first of the two; or at the second, where a blank is in its id.
+    for (auto& [a, b] : pairs_) {
       if (a > b) std::swap(a, b);
+      if (!table.ids.empty() && table.ids[b].find_first_of(" \t") != std::string_view::npos)
+        std::swap(a, b);
+    }
     std::ranges::sort(pairs_);
   }
 
