@@ -33,6 +33,9 @@ class Documents(CliCase):
     def test_readme(self):
         self.check("README.md", 4)
 
+    def test_pack(self):
+        self.check("docs/pack.md", 3)
+
     def test_report(self):
         self.check("docs/report.md", 2)
 
