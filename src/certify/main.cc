@@ -104,6 +104,7 @@ bool FitsNowhere(const Certificate& c, const Item& item) {
 // Denies a bound that does not follow; says how it does.
 std::string CheckBound(const Certificate& c, int64_t nodes) {
   std::vector<size_t> items;
+  items.reserve(c.witness.size());
   for (const int64_t b : c.witness) items.push_back(c.buffers[static_cast<size_t>(b)].item);
   if (c.moment) {
     for (size_t i = 0; i < c.items.size(); ++i) items.push_back(i);
@@ -111,8 +112,8 @@ std::string CheckBound(const Certificate& c, int64_t nodes) {
   std::ranges::sort(items);
   items.erase(std::unique(items.begin(), items.end()), items.end());
   const int64_t load = c.moment ? LoadAt(c, items, *c.moment) : LargestLoad(c, items, 1);
-  const std::string proof = c.moment ? "the load at time " + std::to_string(*c.moment)
-                                     : "the load of " + std::to_string(items.size()) + " items";
+  std::string proof = c.moment ? "the load at time " + std::to_string(*c.moment)
+                               : "the load of " + std::to_string(items.size()) + " items";
   if (!c.capacities.empty()) {
     // What the other pools hold is not in the last one.
     const Room room = RoomOf(c, items);

@@ -62,7 +62,8 @@ class Reader {
   }
   int64_t Number() {
     int64_t number = 0;
-    if (at_ == end_ || *at_++ != ' ') Bad("a number is missing");
+    Need(at_ != end_ && *at_ == ' ', "a number is missing");
+    ++at_;
     const auto [next, error] = std::from_chars(at_, end_, number);
     if (error != std::errc() || (next != end_ && *next != ' ')) Bad("a number is wanted");
     at_ = next;

@@ -209,7 +209,7 @@ std::string_view RowReader::FindField(uint32_t row, std::optional<Column> column
   const char* at = first_row_;
   std::optional<std::string_view> line;
   for (uint32_t k = 0; k <= row; ++k) line = NextLine(at);
-  std::string_view found = line.value_or(std::string_view(first_row_, 0));
+  std::string_view found = line.value_or(source_.bytes().substr(0, 0));
   if (!column || !Has(*column)) return found;
   EachField(found, [&](size_t k, std::string_view field) {
     if (k < columns_.size() && columns_[k] == *column) found = field;

@@ -17,8 +17,9 @@ namespace {
 // Nodes of the exact search: for a pool, and for one more buffer in it.
 constexpr int64_t kPoolEffort = 1 << 14;
 constexpr int64_t kExtraEffort = 1 << 10;
-// How many of those who were turned down are tried one by one.
+// How many of those who were turned down are tried one by one, where the pool has at most so many.
 constexpr size_t kMaxExtras = 24;
+constexpr size_t kMostToTryWith = 5000;
 // How often all is done again.
 constexpr int kRounds = 6;
 // All sets of so many pools are looked at for a proof; of more, only the whole and each alone.
@@ -289,6 +290,7 @@ class PoolSolver {
       return units_[a].size > units_[b].size;
     });
     for (size_t k = 0; k < std::min(left.size(), kMaxExtras); ++k) {
+      if (best.units.size() > kMostToTryWith) break;
       if (options_.should_stop && options_.should_stop()) break;
       std::vector<size_t> more = best.units;
       more.push_back(left[k]);
@@ -327,8 +329,9 @@ class PoolSolver {
     LoadTree tree(problem_);
     std::vector<size_t> taken;
     std::vector<size_t> pinned;
+    const bool do_all_agree = PinsAgree(sorted);
     for (const size_t u : sorted) {
-      if (units_[u].pin >= 0) {
+      if (units_[u].pin >= 0 && !do_all_agree) {
         pinned.push_back(u);
         if (!PinsAgree(pinned)) {
           pinned.pop_back();
@@ -338,7 +341,7 @@ class PoolSolver {
       const bool is_new = taken.size() >= before.units.size();
       if (tree.Take(units_[u], is_new ? CapacityOf(pool) : INT64_MAX)) {
         taken.push_back(u);
-      } else if (units_[u].pin >= 0) {
+      } else if (!pinned.empty() && pinned.back() == u) {
         pinned.pop_back();
       }
     }
