@@ -15,7 +15,7 @@ constexpr size_t kMaxComplaints = 20;
 
 class PlanChecker {
  public:
-  PlanChecker(const Problem& problem, const Plan& plan, const std::vector<std::string_view>& ids)
+  PlanChecker(const Problem& problem, const Plan& plan, const Names& ids)
       : problem_(problem), plan_(plan), ids_(ids) {}
 
   std::vector<std::string> Check() && {
@@ -133,14 +133,13 @@ class PlanChecker {
 
   const Problem& problem_;
   const Plan& plan_;
-  const std::vector<std::string_view>& ids_;
+  const Names& ids_;
   std::vector<std::string> complaints_;
 };
 
 }  // namespace
 
-std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan,
-                                   const std::vector<std::string_view>& ids) {
+std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan, const Names& ids) {
   return PlanChecker(problem, plan, ids).Check();
 }
 

@@ -44,19 +44,20 @@ std::optional<Gap> ParseGap(std::string_view word) {
 class TableReader {
  public:
   TableReader(std::shared_ptr<const Source> source, std::vector<Pool> pools)
-      : rows_(*source, Purpose::kProblem) {
-    table_.source = std::move(source);
+      : source_(std::move(source)), rows_(*source_, Purpose::kProblem) {
     table_.problem.pools = std::move(pools);
   }
 
   Result<Table> Read() && {
     const size_t count = rows_.Count();
     table_.problem.buffers.reserve(count);
-    if (rows_.Has(Column::kId)) table_.ids.reserve(count);
+    if (rows_.Has(Column::kId)) table_.ids.Reserve(count, source_->size());
     while (const Row* const row = rows_.Next()) Take(*row);
     if (rows_.errors().empty()) LookUpIds();
     if (rows_.errors().empty()) ShowMistakes();
     if (!rows_.errors().empty()) return std::unexpected(std::move(rows_.errors()));
+    table_.problem.buffers.shrink_to_fit();
+    table_.ids.Shrink();
     return std::move(table_);
   }
 
@@ -65,7 +66,7 @@ class TableReader {
     Problem& problem = table_.problem;
     const auto b = static_cast<uint32_t>(problem.buffers.size());
     problem.buffers.push_back({row.size, row.lower, row.upper, row.alignment});
-    if (rows_.Has(Column::kId)) table_.ids.push_back(row.id);
+    if (rows_.Has(Column::kId)) table_.ids.Add(row.id);
     if (row.hint != kNowhere) problem.hints.push_back({b, row.hint});
     if (row.offset != kNowhere) problem.pins.push_back({b, row.offset});
     if (!row.gaps.empty()) TakeGaps(b, row.gaps);
@@ -73,7 +74,7 @@ class TableReader {
       const auto [found, is_new] = groups_.try_emplace(row.group, problem.groups.size());
       if (is_new) {
         problem.groups.emplace_back();
-        table_.groups.push_back(row.group);
+        table_.groups.Add(row.group);
       }
       problem.groups[found->second].push_back(b);
     }
@@ -113,7 +114,8 @@ class TableReader {
       return;
     }
     IdIndex index(table_.ids, [&](uint32_t row) {
-      rows_.Fail(table_.ids[row], fmt::format("`{}` is there twice", table_.ids[row]));
+      rows_.Fail(rows_.FindField(row, Column::kId),
+                 fmt::format("`{}` is there twice", table_.ids[row]));
     });
     for (const auto& [b, words] : apart_) {
       EachWord(words, [&, buffer = b](std::string_view id) {
@@ -156,13 +158,14 @@ class TableReader {
     };
     for (const Mistake& mistake : FindMistakes(table_.problem, table_.ids)) {
       if (mistake.part == Part::kPool) {
-        rows_.errors().push_back({.file = table_.source->name(), .message = mistake.text});
+        rows_.errors().push_back({.file = source_->name(), .message = mistake.text});
         continue;
       }
       rows_.Fail(rows_.FindField(mistake.row, kColumnOf(mistake.part)), mistake.text);
     }
   }
 
+  std::shared_ptr<const Source> source_;
   RowReader rows_;
   Table table_;
   std::unordered_map<std::string_view, size_t> groups_;

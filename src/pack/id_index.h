@@ -6,11 +6,11 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/hash.h"
+#include "stowplan/pack/names.h"
 
 namespace stowplan::pack {
 
@@ -18,7 +18,7 @@ class IdIndex {
  public:
   // Calls on_duplicate(row) for each row whose id an earlier one has.
   template <class OnDuplicate>
-  IdIndex(std::span<const std::string_view> ids, OnDuplicate on_duplicate)
+  IdIndex(const Names& ids, OnDuplicate on_duplicate)
       : ids_(ids), slots_(std::bit_ceil(2 * ids.size() + 1)) {
     for (uint32_t row = 0; row < ids.size(); ++row) {
       const uint64_t hash = HashBytes(ids[row]);
@@ -50,15 +50,16 @@ class IdIndex {
     return slots_[at];
   }
 
-  std::span<const std::string_view> ids_;
+  const Names& ids_;
   std::vector<Slot> slots_;
 };
 
 // Whether the ids are small numbers, and none is there twice: most files number their rows, in some
 // order, and a bit for each number is soon looked at.
-inline bool AreDistinctNumbers(std::span<const std::string_view> ids) {
+inline bool AreDistinctNumbers(const Names& ids) {
   std::vector<bool> is_there(8 * ids.size());
-  for (const std::string_view id : ids) {
+  for (size_t row = 0; row < ids.size(); ++row) {
+    const std::string_view id = ids[row];
     uint64_t number = 0;
     const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
     const bool is_plain = error == std::errc() && end == id.data() + id.size() &&

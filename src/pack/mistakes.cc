@@ -21,8 +21,7 @@ std::optional<int64_t> CheckedLcm(int64_t a, int64_t b) {
 
 class MistakeFinder {
  public:
-  MistakeFinder(const Problem& problem, const std::vector<std::string_view>& ids)
-      : problem_(problem), ids_(ids) {}
+  MistakeFinder(const Problem& problem, const Names& ids) : problem_(problem), ids_(ids) {}
 
   // Later checks need what earlier ones found in order.
   std::vector<Mistake> Find() && {
@@ -272,7 +271,7 @@ class MistakeFinder {
   }
 
   const Problem& problem_;
-  const std::vector<std::string_view>& ids_;
+  const Names& ids_;
   std::vector<size_t> group_of_;     // by buffer, from 1 on; 0: none
   std::vector<int64_t> alignments_;  // by group
   std::vector<Mistake> mistakes_;
@@ -280,8 +279,7 @@ class MistakeFinder {
 
 }  // namespace
 
-std::vector<Mistake> FindMistakes(const Problem& problem,
-                                  const std::vector<std::string_view>& ids) {
+std::vector<Mistake> FindMistakes(const Problem& problem, const Names& ids) {
   return MistakeFinder(problem, ids).Find();
 }
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "stowplan/pack/names.h"
 #include "stowplan/pack/problem.h"
 
 namespace stowplan::pack {
@@ -33,8 +33,7 @@ struct Mistake {
 
 // The first mistakes; none in a sound problem. Solvers need a sound one. `ids` name the buffers;
 // without any, they are numbers.
-std::vector<Mistake> FindMistakes(const Problem& problem,
-                                  const std::vector<std::string_view>& ids = {});
+std::vector<Mistake> FindMistakes(const Problem& problem, const Names& ids = {});
 
 // The same in words that name the buffers by their numbers.
 std::vector<std::string> CheckProblem(const Problem& problem);
@@ -48,7 +47,6 @@ std::vector<std::string> CheckProblem(const Problem& problem);
 // - the height is right: the highest end of a buffer, in the last pool where there are pools.
 //
 // Needs a sound problem.
-std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan,
-                                   const std::vector<std::string_view>& ids = {});
+std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan, const Names& ids = {});
 
 }  // namespace stowplan::pack

@@ -10,21 +10,19 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
+#include "stowplan/pack/names.h"
 #include "stowplan/pack/problem.h"
 
 namespace stowplan::pack {
 
-// Names are pieces of the source's own bytes.
 struct Table {
-  std::shared_ptr<const Source> source;
   Problem problem;
-  std::vector<std::string_view> ids;     // by buffer; empty: buffers are called by their numbers
-  std::vector<std::string_view> groups;  // names, by group of the problem
+  Names ids;     // by buffer; none: buffers are called by their numbers
+  Names groups;  // by group of the problem
 };
 
 // The problem is sound. `offset` is a pin; `pools` and `pool` name some of `pools`.

@@ -103,7 +103,9 @@ TEST(PackCheck, NamesWhatAPlanBreaks) {
               ElementsAre("buffer 1 lies at 0, and is pinned to 8"));
   problem.pins.clear();
   problem.apart = {{0, 1}};
-  EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 0, 4}, .height = 6}, {"a", "b", "c"}),
+  Names names;
+  for (const char* const name : {"a", "b", "c"}) names.Add(name);
+  EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 0, 4}, .height = 6}, names),
               ElementsAre("buffers `a` and `b` must be apart, and share byte 0"));
   problem.apart.clear();
   problem.groups = {{0, 1}};
