@@ -56,8 +56,6 @@ class TableReader {
     if (rows_.errors().empty()) LookUpIds();
     if (rows_.errors().empty()) ShowMistakes();
     if (!rows_.errors().empty()) return std::unexpected(std::move(rows_.errors()));
-    table_.problem.buffers.shrink_to_fit();
-    table_.ids.Shrink();
     return std::move(table_);
   }
 

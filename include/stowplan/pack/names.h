@@ -17,14 +17,10 @@ class Names {
     text_ += name;
     ends_.push_back(static_cast<uint32_t>(text_.size()));
   }
+  // What is reserved and never used costs nothing: nobody touches it.
   void Reserve(size_t count, size_t bytes) {
     ends_.reserve(count);
     text_.reserve(bytes);
-  }
-  // Gives back what was reserved for nothing.
-  void Shrink() {
-    ends_.shrink_to_fit();
-    text_.shrink_to_fit();
   }
 
   [[nodiscard]] bool empty() const { return ends_.empty(); }
