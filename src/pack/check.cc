@@ -21,10 +21,11 @@ class PlanChecker {
   std::vector<std::string> Check() && {
     if (!HasAllRows()) return std::move(complaints_);
     CheckPlaces();
-    if (!complaints_.empty()) return std::move(complaints_);  // sums of offsets may overflow
+    CheckGroups();
+    // What follows adds to offsets, and takes those of a group for one.
+    if (!complaints_.empty()) return std::move(complaints_);
     CheckHeight();
     CheckPins();
-    CheckGroups();
     CheckApart();
     CheckPools();
     for (const Overlap& overlap : FindOverlaps(problem_, plan_.offsets, plan_.pools, left())) {

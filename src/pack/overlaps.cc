@@ -11,72 +11,30 @@
 namespace stowplan::pack {
 namespace {
 
-// Bytes in use by buffers that are alive, as ranges that are apart. Only members of one group lie
-// over each other; `count` says how many do.
-struct Range {
-  int64_t end = 0;
-  uint32_t owner = 0;
-  uint32_t count = 0;
-  uint32_t buffer = 0;  // one of them, to be named
-};
-
+// Bytes in use, as ranges that are apart.
 class Occupied {
  public:
-  // Takes [low, high); or a buffer that is in the way, and nothing changes.
-  std::optional<uint32_t> Take(int64_t low, int64_t high, uint32_t owner, uint32_t buffer) {
-    const auto first = FirstOver(low);
-    for (auto it = first; it != ranges_.end() && it->first < high; ++it)
-      if (it->second.owner != owner) return it->second.buffer;
-    int64_t byte = low;
-    for (auto it = Split(low, high, first); byte < high;) {
-      if (it == ranges_.end() || it->first > byte) {
-        const int64_t end = it == ranges_.end() ? high : std::min(high, it->first);
-        ranges_.emplace_hint(it, byte, Range{end, owner, 1, buffer});
-        byte = end;
-        continue;
-      }
-      ++it->second.count;
-      byte = it->second.end;
-      ++it;
-    }
+  // Takes [low, high) for a buffer; or one that is in the way, and nothing changes.
+  std::optional<uint32_t> Take(int64_t low, int64_t high, uint32_t buffer) {
+    const auto next = ranges_.lower_bound(low);
+    if (next != ranges_.end() && next->first < high) return next->second.buffer;
+    if (next != ranges_.begin() && std::prev(next)->second.high > low)
+      return std::prev(next)->second.buffer;
+    ranges_.emplace_hint(next, low, Range{high, buffer});
     return std::nullopt;
   }
-
-  void Free(int64_t low, int64_t high) {
-    for (auto it = Split(low, high, FirstOver(low)); it != ranges_.end() && it->first < high;)
-      it = --it->second.count == 0 ? ranges_.erase(it) : std::next(it);
-  }
+  void Free(int64_t low) { ranges_.erase(low); }
 
  private:
-  using Ranges = std::map<int64_t, Range>;
-
-  // The first range that ends above `low`.
-  Ranges::iterator FirstOver(int64_t low) {
-    auto it = ranges_.upper_bound(low);
-    if (it != ranges_.begin() && std::prev(it)->second.end > low) --it;
-    return it;
-  }
-
-  // Cuts at both ends; the first range at or above `low`.
-  Ranges::iterator Split(int64_t low, int64_t high, Ranges::iterator first) {
-    for (auto it = first; it != ranges_.end() && it->first < high; ++it) {
-      for (const int64_t at : {low, high}) {
-        if (it->first >= at || it->second.end <= at) continue;
-        const auto upper = ranges_.emplace_hint(std::next(it), at, it->second);
-        it->second.end = at;
-        if (at == low) {
-          if (it == first) first = upper;
-          it = upper;
-        }
-      }
-    }
-    return first;
-  }
-
-  Ranges ranges_;
+  struct Range {
+    int64_t high;
+    uint32_t buffer;
+  };
+  std::map<int64_t, Range> ranges_;  // by the first byte
 };
 
-// Whole buffers are pieces by their numbers; behind them come those that have gaps.
+// Whole buffers are pieces by their numbers; behind them come those of buffers with gaps, and of
+// groups, whose buffer is their first.
 struct PartialPiece {
   uint32_t buffer;
   BufferPiece piece;
@@ -116,28 +74,41 @@ std::vector<uint32_t> OrderEvents(size_t count, Each each) {
   return order;
 }
 
+// Of the group whose first is that buffer, one that is alive then, to be named.
+uint32_t MemberAt(const Problem& problem, uint32_t buffer, int64_t time) {
+  for (const std::vector<uint32_t>& group : problem.groups) {
+    if (group.empty() || group.front() != buffer) continue;
+    for (const uint32_t member : group) {
+      if (problem.buffers[member].start <= time && time < problem.buffers[member].end)
+        return member;
+    }
+  }
+  return buffer;
+}
+
 }  // namespace
 
 std::vector<Overlap> FindOverlaps(const Problem& problem, std::span<const int64_t> offsets,
                                   std::span<const uint32_t> pools, size_t limit) {
   const auto count = static_cast<uint32_t>(problem.buffers.size());
-  std::vector<uint32_t> owners;  // by buffer, the first of its group; empty when all are their own
-  if (!problem.groups.empty()) {
-    owners.resize(count);
-    for (uint32_t b = 0; b < count; ++b) owners[b] = b;
-    for (const std::vector<uint32_t>& group : problem.groups)
-      for (const uint32_t member : group) owners[member] = group.front();
-  }
+  std::vector<bool> is_grouped(problem.groups.empty() ? 0 : count);
   std::vector<PartialPiece> partial;
+  for (const std::vector<uint32_t>& group : problem.groups) {
+    for (const uint32_t member : group) is_grouped[member] = true;
+    if (group.empty() || offsets[group.front()] < 0) continue;
+    for (const BufferPiece& piece : GroupPieces(problem, group))
+      partial.push_back({group.front(), piece});
+  }
   const auto is_whole = [&](uint32_t b, std::span<const Gap> gaps) {
-    return gaps.empty() && problem.buffers[b].size > 0 && offsets[b] >= 0;
+    return gaps.empty() && problem.buffers[b].size > 0 && offsets[b] >= 0 &&
+           (is_grouped.empty() || !is_grouped[b]);
   };
   GapCursor gaps(problem);
   size_t whole = 0;
   for (uint32_t b = 0; b < count; ++b) {
     const std::span<const Gap> own = gaps.Of(b);
     if (is_whole(b, own)) ++whole;
-    if (own.empty() || offsets[b] < 0) continue;
+    if (own.empty() || offsets[b] < 0 || (!is_grouped.empty() && is_grouped[b])) continue;
     EachPiece(problem.buffers[b], own,
               [&](const BufferPiece& piece) { partial.push_back({b, piece}); });
   }
@@ -175,11 +146,12 @@ std::vector<Overlap> FindOverlaps(const Problem& problem, std::span<const int64_
     const int64_t high = offsets[b] + piece.high;
     Occupied& memory = memories[pools.empty() ? 0 : pools[b]];
     if (event % 2 == 0) {
-      if (refused.erase(number) == 0) memory.Free(low, high);
+      if (refused.erase(number) == 0) memory.Free(low);
       continue;
     }
-    if (const auto other = memory.Take(low, high, owners.empty() ? b : owners[b], b)) {
-      overlaps.push_back({*other, b, piece.start});
+    if (const auto other = memory.Take(low, high, b)) {
+      overlaps.push_back(
+          {MemberAt(problem, *other, piece.start), MemberAt(problem, b, piece.start), piece.start});
       refused.insert(number);
     }
   }

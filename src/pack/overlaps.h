@@ -17,7 +17,8 @@ struct Overlap {
 };
 
 // The first overlaps in time, at most `limit`; members of one group do not count. `pools` is empty
-// when there is one memory. Buffers at negative offsets are left out.
+// when there is one memory. Buffers at negative offsets are left out; groups
+// have one offset.
 std::vector<Overlap> FindOverlaps(const Problem& problem, std::span<const int64_t> offsets,
                                   std::span<const uint32_t> pools, size_t limit);
 

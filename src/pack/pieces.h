@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "stowplan/pack/problem.h"
 
@@ -47,5 +48,8 @@ void EachPiece(const Buffer& buffer, std::span<const Gap> gaps, Visit visit) {
   }
   if (time < buffer.end) visit(BufferPiece{time, buffer.end, 0, buffer.size});
 }
+
+// What the members of a group need together: pieces of which no two share a byte at one moment.
+std::vector<BufferPiece> GroupPieces(const Problem& problem, const std::vector<uint32_t>& group);
 
 }  // namespace stowplan::pack

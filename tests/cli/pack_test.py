@@ -84,6 +84,32 @@ class Pack(CliCase):
             self.assert_bad_use(answer, "x.csv" + place)
             self.assertLess(len(answer.err), 20000)
 
+    def test_every_column(self):
+        head = "id,lower,upper,size,alignment,gaps,hint,group,apart,pools"
+        problem = self.write("p.csv", head + ",offset\na,0,10,16,4,1-3@4:8 6-8,32,g,c,slow fast,-1\n"
+                             "b,0,10,16,1,,-1,g,,,\nc,2,9,8,1,,-1,,a,fast,24\n")
+        plan = str(self.folder / "plan.csv")
+        pools = ("--pool=fast:1KiB", "--pool=slow:64")
+        answer = self.run_cli("pack", problem, *pools, "-o", plan)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("fast  32B  of 1.0KiB (1024)  1 buffer\n", answer.out)
+        with open(plan, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines[0], head + ",pool,offset")
+        self.assertEqual(lines[3], "c,2,9,8,1,,-1,,,fast,fast,24")
+        self.assertEqual(self.run_cli("pack", "--check", problem, plan, *pools).code, 0)
+        self.assert_bad_use(self.run_cli("pack", problem, "--pool=fast:1KiB"), "there is no pool `slow`")
+        found = json.loads(self.run_cli("pack", problem, *pools, "--format=json").out)
+        self.assertEqual([pool["name"] for pool in found["pools"]], ["fast", "slow"])
+        self.assertEqual([buffer["pool"] for buffer in found["buffers"]], ["slow", "slow", "fast"])
+
+    def test_pools_that_are_too_small(self):
+        answer = self.run_cli("pack", self.write("p.csv", PROBLEM), "--pool=a:3", "--pool=b:2")
+        self.assertEqual((answer.code, answer.out),
+                         (1, "infeasible: the pools are too small for 1 buffer that may be nowhere else\n"))
+        found = json.loads(self.run_cli("pack", self.write("p.csv", PROBLEM), "--pool=a:4", "--pool=b:1", "--format=json").out)
+        self.assertEqual((found["status"], found["buffers"]), ("infeasible", []))
+
     def test_to_standard_output(self):
         answer = self.run_cli("pack", self.write("p.csv", PROBLEM), "-o", "-")
         self.assertEqual(answer.code, 0, answer)
