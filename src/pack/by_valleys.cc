@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <vector>
 
 #include "pack/chance.h"
 #include "pack/orders.h"
@@ -33,38 +34,80 @@ constexpr Recipe kRecipes[] = {
 // What one plan costs, in nodes of a search.
 int64_t CostOf(const Core& core) { return static_cast<int64_t>(core.items.size()) / 4 + 1; }
 
+class Decoder {
+ public:
+  explicit Decoder(Race& race) : race_(race), core_(race.core()), valleys_(core_) {}
+
+  // A plan by a recipe, with factors of its order; how high it is.
+  int64_t Decode(const Recipe& recipe, std::span<const float> factors) {
+    offsets_ = valleys_.Decode(ItemsBy(core_, recipe.order, factors), recipe.rule, race_.bound());
+    race_.Take(offsets_);
+    race_.Spend(CostOf(core_));
+    return HeightOf(core_, offsets_);
+  }
+
+  // The wheel that squeaks gets the grease: what lies above the goal in the last plan is to come
+  // earlier.
+  void Grease(std::vector<float>& factors, float factor) const {
+    factors.resize(core_.items.size(), 1);
+    for (size_t i = 0; i < factors.size(); ++i) {
+      if (offsets_[i] + core_.items[i].size > race_.goal())
+        factors[i] = std::min(factors[i] * factor, 1e12F);
+    }
+  }
+
+  // Ties and near ties decide more than one would think.
+  [[nodiscard]] std::vector<float> Shake(std::vector<float> factors, double noise,
+                                         uint64_t seed) const {
+    factors.resize(core_.items.size(), 1);
+    Chance chance(seed);
+    for (float& factor : factors) factor *= static_cast<float>(1 + noise * chance.Fraction());
+    return factors;
+  }
+
+ private:
+  Race& race_;
+  const Core& core_;
+  Valleys valleys_;
+  std::vector<int64_t> offsets_;
+};
+
 }  // namespace
 
-// First every recipe once, then again with a little chance in their orders: ties and near ties
-// decide more than one would think. The recipe that gave the lowest plan has every other turn.
+// First every recipe once, for large problems once more with what that shows; then again and again,
+// with grease and with chance, the recipe that gave the lowest plan every other time.
 void SolveByValleys(Race& race) {
-  const Core& core = race.core();
-  if (!core.pins.empty()) return;
-  Valleys valleys(core);
-  const auto decode = [&](const Recipe& recipe, double noise, uint64_t seed) {
-    Chance chance(seed);
-    const std::vector<int64_t> offsets =
-        valleys.Decode(ItemsBy(core, recipe.order, noise, chance), recipe.rule, race.bound());
-    race.Take(offsets);
-    race.Spend(CostOf(core));
-    return HeightOf(core, offsets);
-  };
-  std::vector<int64_t>& heights = race.recipe_heights();
+  if (!race.core().pins.empty()) return;
+  static constexpr float kGrease[] = {1.05F, 1.3F, 2.0F};
+  Decoder decoder(race);
+  std::vector<Taste>& tastes = race.tastes();
   if (race.round() == 0) {
+    // What is small can be searched next, which is better.
+    const int passes = race.core().items.size() < 4000 ? 1 : 2;
     for (const Recipe& recipe : kRecipes) {
-      heights.push_back(decode(recipe, 0, 0));
-      if (race.IsOver()) return;
+      Taste& taste = tastes.emplace_back();
+      for (int pass = 0; pass < passes; ++pass) {
+        taste.height = std::min(taste.height, decoder.Decode(recipe, taste.factors));
+        if (race.IsOver()) return;
+        decoder.Grease(taste.factors, kGrease[0]);
+      }
     }
     return;
   }
-  constexpr size_t kTurns = 8;
+  constexpr size_t kTurns = 12;
   for (size_t k = 0; k < kTurns && !race.IsOver(); ++k) {
     const size_t turn = static_cast<size_t>(race.round() - 1) * kTurns + k;
-    const size_t best = static_cast<size_t>(std::ranges::min_element(heights) - heights.begin());
-    const size_t recipe = turn % 2 == 0 ? best : turn / 2 % heights.size();
-    const double noise = turn % 4 < 2 ? 0.05 : 0.01;
-    heights[recipe] =
-        std::min(heights[recipe], decode(kRecipes[recipe], noise, race.limits().seed + turn));
+    const size_t best =
+        static_cast<size_t>(std::ranges::min_element(tastes, {}, &Taste::height) - tastes.begin());
+    const size_t at = turn % 2 == 0 ? best : turn / 2 % tastes.size();
+    Taste& taste = tastes[at];
+    if (turn % 4 < 2) {
+      taste.height = std::min(taste.height, decoder.Decode(kRecipes[at], taste.factors));
+      decoder.Grease(taste.factors, kGrease[turn / 4 % std::size(kGrease)]);
+    } else {
+      const double noise = turn % 8 < 4 ? 0.05 : 0.01;
+      decoder.Decode(kRecipes[at], decoder.Shake({}, noise, race.limits().seed + turn));
+    }
   }
 }
 

@@ -28,16 +28,11 @@ double ValueOf(const Core& core, uint32_t item, Order order) {
 
 }  // namespace
 
-std::vector<uint32_t> ItemsBy(const Core& core, Order order) {
-  Chance chance(0);
-  return ItemsBy(core, order, 0, chance);
-}
-
-std::vector<uint32_t> ItemsBy(const Core& core, Order order, double noise, Chance& chance) {
+std::vector<uint32_t> ItemsBy(const Core& core, Order order, std::span<const float> factors) {
   std::vector<std::pair<double, uint32_t>> values;
   values.reserve(core.items.size());
   for (uint32_t i = 0; i < core.items.size(); ++i) {
-    const double factor = noise > 0 ? 1 + noise * chance.Fraction() : 1;
+    const double factor = factors.empty() ? 1 : static_cast<double>(factors[i]);
     values.emplace_back(-ValueOf(core, i, order) * factor, i);
   }
   std::ranges::sort(values);

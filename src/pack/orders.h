@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "pack/chance.h"
 #include "pack/core.h"
 
 namespace stowplan::pack {
@@ -20,9 +19,7 @@ enum class Order : uint8_t {
 inline constexpr Order kOrders[] = {Order::kDurationRootSize, Order::kArea, Order::kDuration,
                                     Order::kRootDurationSize, Order::kSize};
 
-// The greatest first.
-std::vector<uint32_t> ItemsBy(const Core& core, Order order);
-// The same when each value may be more by up to this share.
-std::vector<uint32_t> ItemsBy(const Core& core, Order order, double noise, Chance& chance);
+// The greatest first. Values are multiplied by `factors`, by item, if there are any.
+std::vector<uint32_t> ItemsBy(const Core& core, Order order, std::span<const float> factors = {});
 
 }  // namespace stowplan::pack

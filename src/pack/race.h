@@ -15,6 +15,12 @@
 
 namespace stowplan::pack {
 
+// What the valley decoder has learned about one of its recipes.
+struct Taste {
+  std::vector<float> factors;                            // of the values by which it orders items
+  int64_t height = std::numeric_limits<int64_t>::max();  // of the lowest plan by it
+};
+
 class Race {
  public:
   struct Limits {
@@ -52,7 +58,7 @@ class Race {
   // A plan, taken if it is lower than the best. True if it is.
   bool Take(std::span<const int64_t> offsets);
   // What solvers remember from round to round.
-  [[nodiscard]] std::vector<int64_t>& recipe_heights() { return recipe_heights_; }
+  [[nodiscard]] std::vector<Taste>& tastes() { return tastes_; }
   [[nodiscard]] size_t& next_config() { return next_config_; }
   // No plan is lower than this.
   void RaiseBound(int64_t bound) { bound_ = std::max(bound_, bound); }
@@ -68,7 +74,7 @@ class Race {
   std::optional<Graph> graph_;
   bool has_looked_for_graph_ = false;
   int round_ = 0;
-  std::vector<int64_t> recipe_heights_;
+  std::vector<Taste> tastes_;
   size_t next_config_ = 0;
 };
 

@@ -13,57 +13,71 @@ namespace stowplan::pack {
 
 class SlackTree {
  public:
-  struct Least {
-    int64_t slack = std::numeric_limits<int64_t>::max();
-    size_t slot = 0;
-  };
+  static constexpr size_t kNoSlot = ~size_t{0};
+
   explicit SlackTree(std::span<const int64_t> slacks) {
     while (leaves_ < slacks.size()) leaves_ *= 2;
-    least_.assign(2 * leaves_, std::numeric_limits<int64_t>::max() / 2);
-    pending_.assign(2 * leaves_, 0);
-    for (size_t i = 0; i < slacks.size(); ++i) least_[leaves_ + i] = slacks[i];
-    for (size_t node = leaves_; --node != 0;)
-      least_[node] = std::min(least_[2 * node], least_[2 * node + 1]);
+    nodes_.resize(2 * leaves_);
+    for (size_t i = 0; i < leaves_; ++i) {
+      nodes_[leaves_ + i].slot = static_cast<uint32_t>(i);
+      if (i < slacks.size()) nodes_[leaves_ + i].least = slacks[i];
+    }
+    for (size_t node = leaves_; --node != 0;) Join(node);
   }
 
   // From the slots [low, high).
   void TakeAway(size_t low, size_t high, int64_t amount) { Take(1, 0, leaves_, low, high, amount); }
-  // The first slot of [low, high) with the least left.
-  [[nodiscard]] Least FindTightest(size_t low, size_t high) const {
-    Least best;
+  // The first slot of [low, high) with the least left; kNoSlot when all have more than `limit`.
+  [[nodiscard]] size_t FindTightest(size_t low, size_t high, int64_t limit) const {
+    Best best = {.slack = limit + 1};
     Find(1, 0, leaves_, low, high, 0, best);
-    return best;
+    return best.slot;
   }
 
  private:
+  struct Node {
+    int64_t least = std::numeric_limits<int64_t>::max() / 2;  // without what is pending above
+    int64_t pending = 0;                                      // taken from all below
+    uint32_t slot = 0;                                        // the first with the least
+  };
+  struct Best {
+    int64_t slack = 0;
+    size_t slot = kNoSlot;
+  };
+  void Join(size_t node) {
+    const Node& left = nodes_[2 * node];
+    const Node& right = nodes_[2 * node + 1];
+    const Node& less = right.least < left.least ? right : left;
+    nodes_[node].least = less.least - nodes_[node].pending;
+    nodes_[node].slot = less.slot;
+  }
   void Take(size_t node, size_t begin, size_t end, size_t low, size_t high, int64_t amount) {
     if (high <= begin || end <= low) return;
     if (low <= begin && end <= high) {
-      least_[node] -= amount;
-      pending_[node] += amount;
+      nodes_[node].least -= amount;
+      nodes_[node].pending += amount;
       return;
     }
     const size_t middle = (begin + end) / 2;
     Take(2 * node, begin, middle, low, high, amount);
     Take(2 * node + 1, middle, end, low, high, amount);
-    least_[node] = std::min(least_[2 * node], least_[2 * node + 1]) - pending_[node];
+    Join(node);
   }
   // `above` has been taken from all of the node by those above it.
   void Find(size_t node, size_t begin, size_t end, size_t low, size_t high, int64_t above,
-            Least& best) const {
-    if (high <= begin || end <= low || least_[node] - above >= best.slack) return;
-    if (end - begin == 1) {
-      best = {least_[node] - above, begin};
+            Best& best) const {
+    if (high <= begin || end <= low || nodes_[node].least - above >= best.slack) return;
+    if (low <= begin && end <= high) {
+      best = {nodes_[node].least - above, nodes_[node].slot};
       return;
     }
     const size_t middle = (begin + end) / 2;
-    Find(2 * node, begin, middle, low, high, above + pending_[node], best);
-    Find(2 * node + 1, middle, end, low, high, above + pending_[node], best);
+    Find(2 * node, begin, middle, low, high, above + nodes_[node].pending, best);
+    Find(2 * node + 1, middle, end, low, high, above + nodes_[node].pending, best);
   }
 
   size_t leaves_ = 1;
-  std::vector<int64_t> least_;    // by node, without what is pending above it
-  std::vector<int64_t> pending_;  // by node: taken from all below it
+  std::vector<Node> nodes_;  // from 1 on; the children of k are 2k and 2k + 1
 };
 
 }  // namespace stowplan::pack

@@ -156,10 +156,10 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const Vall
   Skyline skyline(core_.slot_count);
   const auto find_tight = [&](const Skyline::Piece& piece) {
     if (!is_tight) return kNone;
-    const SlackTree::Least least =
-        slack_tree->FindTightest(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high));
-    if (least.slack > near) return kNone;
-    return tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(least.slot));
+    const size_t slot = slack_tree->FindTightest(static_cast<size_t>(piece.low),
+                                                 static_cast<size_t>(piece.high), near);
+    if (slot == SlackTree::kNoSlot) return kNone;
+    return tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(slot));
   };
   const auto find_corner = [&](const Skyline::Piece& piece) {
     if (rule.corner == Corner::kAny) return kNone;
