@@ -15,20 +15,22 @@ struct Recipe {
   ValleyRule rule;
 };
 // No one is best for all: those that help where others do not come first.
+constexpr ValleyRule kLow = {
+    .tight = 0.003, .corner = Corner::kLower, .is_corner_first = true, .is_snug = true};
 constexpr Recipe kRecipes[] = {
     {Order::kDurationRootSize, {}},
-    {Order::kDuration, {.tight = 0.003, .corner = Corner::kHigher}},
-    {Order::kDurationRootSize, {.tight = 0.03}},
-    {Order::kRootDurationSize, {.tight = 0.003, .corner = Corner::kLower, .is_corner_first = true}},
+    {Order::kDuration, {.tight = 0.003, .corner = Corner::kHigher, .is_snug = true}},
+    {Order::kDurationRootSize, {.tight = 0.03, .is_snug = true}},
+    {Order::kRootDurationSize, kLow},
+    {Order::kArea, kLow},
+    {Order::kDuration, kLow},
     {Order::kRootDurationSize, {.tight = 0.03}},
-    {Order::kDuration, {.tight = 1}},
-    {Order::kArea, {.tight = 1}},
+    {Order::kSize, kLow},
+    {Order::kDuration, {.tight = 0.03, .is_snug = true}},
     {Order::kDurationRootSize,
      {.tight = 0.003, .corner = Corner::kHigher, .is_corner_first = true}},
-    {Order::kDuration, {.tight = 0.003, .corner = Corner::kLower, .is_corner_first = true}},
     {Order::kArea, {}},
-    {Order::kDuration, {.tight = 0.001}},
-    {Order::kSize, {}},
+    {Order::kDuration, {.tight = 1}},
 };
 
 // What one plan costs, in nodes of a search.
@@ -83,8 +85,9 @@ void SolveByValleys(Race& race) {
   std::vector<Taste>& tastes = race.tastes();
   if (race.round() == 0) {
     // What is small can be searched next, which is better.
-    const int passes = race.core().items.size() < 4000 ? 1 : 2;
+    const bool is_large = race.core().items.size() >= 4000;
     for (const Recipe& recipe : kRecipes) {
+      const int passes = is_large && !tastes.empty() ? 2 : 1;
       Taste& taste = tastes.emplace_back();
       for (int pass = 0; pass < passes; ++pass) {
         taste.height = std::min(taste.height, decoder.Decode(recipe, taste.factors));

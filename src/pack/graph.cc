@@ -12,9 +12,10 @@ class GraphFinder {
   GraphFinder(const Core& core, int64_t max_size) : core_(core), max_size_(max_size) {}
 
   std::optional<Graph> Run() && {
-    if (!FindSections()) return std::nullopt;
+    if (IsTooLarge()) return std::nullopt;
+    FindSections();
     FindSectionsOfItems();
-    if (!FindNeighbours()) return std::nullopt;
+    FindNeighbours();
     return std::move(graph_);
   }
 
@@ -25,7 +26,33 @@ class GraphFinder {
     Member member;
   };
 
-  bool FindSections() {
+  // Counts before anything is made: members by slot, and who meets whom.
+  [[nodiscard]] bool IsTooLarge() const {
+    std::vector<int64_t> begins(static_cast<size_t>(core_.slot_count), 0);
+    std::vector<int64_t> ends(static_cast<size_t>(core_.slot_count), 0);
+    for (uint32_t i = 0; i < core_.items.size(); ++i) {
+      core_.EachPiece(i, [&](const Piece& piece) {
+        ++begins[static_cast<size_t>(piece.lower)];
+        ++ends[static_cast<size_t>(piece.upper) - 1];
+      });
+    }
+    int64_t alive = 0;
+    int64_t members = 0;
+    int64_t meetings = 0;
+    bool has_begun = false;
+    for (size_t slot = 0; slot < begins.size(); ++slot) {
+      meetings += begins[slot] * alive + begins[slot] * (begins[slot] - 1) / 2;
+      alive += begins[slot];
+      has_begun = has_begun || begins[slot] != 0;
+      if (ends[slot] == 0) continue;
+      if (std::exchange(has_begun, false)) members += alive;
+      alive -= ends[slot];
+      if (members > max_size_ || meetings > max_size_) return true;
+    }
+    return false;
+  }
+
+  void FindSections() {
     std::vector<Start> starts;
     for (uint32_t i = 0; i < core_.items.size(); ++i) {
       core_.EachPiece(i, [&](const Piece& piece) {
@@ -53,11 +80,9 @@ class GraphFinder {
         last_section_slot = slot;
         for (const Start& start : alive) graph_.members.push_back(start.member);
         graph_.section_begins.push_back(static_cast<uint32_t>(graph_.members.size()));
-        if (static_cast<int64_t>(graph_.members.size()) > max_size_) return false;
       }
       std::erase_if(alive, [&](const Start& start) { return start.end == slot + 1; });
     }
-    return true;
   }
 
   void FindSectionsOfItems() {
@@ -73,7 +98,7 @@ class GraphFinder {
     }
   }
 
-  bool FindNeighbours() {
+  void FindNeighbours() {
     // By item: where it stands among the neighbours of the item in hand, if it does.
     std::vector<uint32_t> places(core_.items.size(), 0);
     graph_.neighbour_begins.push_back(0);
@@ -91,10 +116,8 @@ class GraphFinder {
           if (member->item != i) Meet(self, *member, begin, places[member->item]);
         }
       }
-      if (static_cast<int64_t>(graph_.neighbours.size()) > 2 * max_size_) return false;
       graph_.neighbour_begins.push_back(static_cast<uint32_t>(graph_.neighbours.size()));
     }
-    return true;
   }
 
   // `place` is where `other` stands among the neighbours, which begin at `begin`.

@@ -53,7 +53,7 @@ struct Graph {
   }
 };
 
-// None when more than `max_size` members or neighbours would be needed.
+// None when there would be more than `max_size` members, or pairs that are alive together.
 std::optional<Graph> FindGraph(const Core& core, int64_t max_size);
 
 }  // namespace stowplan::pack

@@ -7,8 +7,8 @@
 namespace stowplan::pack {
 namespace {
 
-// How many neighbours, or members of sections, are kept at most: some hundred megabytes.
-constexpr int64_t kMaxGraph = int64_t{1} << 23U;
+// How many members of sections, or pairs, are kept at most: some hundred megabytes.
+constexpr int64_t kMaxGraph = int64_t{1} << 22U;
 
 }  // namespace
 

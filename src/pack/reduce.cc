@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "pack/align.h"
 
@@ -66,6 +67,7 @@ class Reducer {
     } else {
       MakePieces();
     }
+    SortItems();
     reduced_.core.pins = SpotsOf(problem_.pins);
     reduced_.core.hints = SpotsOf(problem_.hints);
     Scale();
@@ -229,6 +231,48 @@ class Reducer {
       }
     }
     pieces = std::move(joined);
+  }
+
+  // By time, then the longest and largest first: so that plans do not depend on the order in which
+  // the buffers are given, and neighbours in time are neighbours in memory.
+  void SortItems() {
+    Core& core = reduced_.core;
+    std::vector<uint32_t> order(core.items.size());
+    {
+      std::vector<uint32_t> next(static_cast<size_t>(core.slot_count) + 1, 0);
+      for (const Item& item : core.items) ++next[static_cast<size_t>(item.lower) + 1];
+      for (size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
+      for (uint32_t i = 0; i < core.items.size(); ++i)
+        order[next[static_cast<size_t>(core.items[i].lower)]++] = i;
+    }
+    const auto key = [&](uint32_t i) {
+      const Item& item = core.items[i];
+      return std::tuple(-item.upper, -item.size, item.alignment);
+    };
+    for (size_t from = 0, to = 0; from < order.size(); from = to) {
+      const int32_t lower = core.items[order[from]].lower;
+      while (to < order.size() && core.items[order[to]].lower == lower) ++to;
+      std::ranges::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(from),
+                               order.begin() + static_cast<std::ptrdiff_t>(to), {}, key);
+    }
+    Core sorted;
+    sorted.slot_count = core.slot_count;
+    sorted.items.reserve(order.size());
+    sorted.durations.reserve(order.size());
+    if (!core.is_whole()) sorted.piece_begins.push_back(0);
+    std::vector<uint32_t> numbers(order.size());
+    for (const uint32_t i : order) {
+      numbers[i] = static_cast<uint32_t>(sorted.items.size());
+      sorted.items.push_back(core.items[i]);
+      sorted.durations.push_back(core.durations[i]);
+      if (core.is_whole()) continue;
+      core.EachPiece(i, [&](const Piece& piece) { sorted.pieces.push_back(piece); });
+      sorted.piece_begins.push_back(static_cast<uint32_t>(sorted.pieces.size()));
+    }
+    for (uint32_t& item : reduced_.items) {
+      if (item != kNone) item = numbers[item];
+    }
+    core = std::move(sorted);
   }
 
   // By item; empty when there are none.

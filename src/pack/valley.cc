@@ -131,20 +131,35 @@ std::vector<int64_t> HullLoadsOf(const Core& core) {
   return loads;
 }
 
+ItemsBySlot SortBySlot(const Core& core, int32_t Item::* slot) {
+  ItemsBySlot sorted;
+  sorted.begins.assign(static_cast<size_t>(core.slot_count) + 2, 0);
+  for (const Item& item : core.items) ++sorted.begins[static_cast<size_t>(item.*slot) + 1];
+  for (size_t s = 1; s < sorted.begins.size(); ++s) sorted.begins[s] += sorted.begins[s - 1];
+  sorted.items.resize(core.items.size());
+  std::vector<uint32_t> next = sorted.begins;
+  for (uint32_t i = 0; i < core.items.size(); ++i)
+    sorted.items[next[static_cast<size_t>(core.items[i].*slot)]++] = i;
+  return sorted;
+}
+
 }  // namespace
 
-Valleys::Valleys(const Core& core) : core_(core), tree_(core.items), loads_(HullLoadsOf(core)) {}
+Valleys::Valleys(const Core& core)
+    : core_(core),
+      tree_(core.items),
+      loads_(HullLoadsOf(core)),
+      beginning_(SortBySlot(core, &Item::lower)),
+      ending_(SortBySlot(core, &Item::upper)) {}
 
 std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const ValleyRule& rule,
                                      int64_t goal) {
   const std::vector<Item>& items = core_.items;
   std::vector<int64_t> offsets(items.size(), 0);
   if (items.empty()) return offsets;
-  {
-    std::vector<uint32_t> ranks(items.size());
-    for (uint32_t r = 0; r < order.size(); ++r) ranks[order[r]] = r;
-    tree_.Fill(ranks);
-  }
+  std::vector<uint32_t> ranks(items.size());  // kNone: it is down
+  for (uint32_t r = 0; r < order.size(); ++r) ranks[order[r]] = r;
+  tree_.Fill(ranks);
   const bool is_tight = rule.tight > 0;
   const auto near = static_cast<int64_t>(static_cast<double>(goal) * rule.tight);
   std::optional<SlackTree> slack_tree;
@@ -161,6 +176,33 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const Vall
     if (slot == SlackTree::kNoSlot) return kNone;
     return tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(slot));
   };
+  const auto find_snug = [&](const Skyline::Piece& piece) {
+    if (!rule.is_snug) return kNone;
+    // Where very many begin or end at once, some are enough.
+    constexpr uint32_t kMost = 64;
+    uint32_t best = kNone;
+    int best_score = 3;
+    const auto look = [&](const ItemsBySlot& sorted, int32_t slot, int64_t wall, int64_t other) {
+      const uint32_t begin = sorted.begins[static_cast<size_t>(slot)];
+      const uint32_t end = sorted.begins[static_cast<size_t>(slot) + 1];
+      for (uint32_t k = begin; k < std::min(end, begin + kMost); ++k) {
+        const uint32_t i = sorted.items[k];
+        if (ranks[i] == kNone || items[i].lower < piece.low || items[i].upper > piece.high)
+          continue;
+        const int64_t top = AlignUp(piece.height, items[i].alignment) + items[i].room;
+        const bool is_wide = items[i].lower == piece.low && items[i].upper == piece.high;
+        const int score = (top == wall ? 4 : 0) + (top < wall ? 1 : 0) + (is_wide ? 3 : 0) +
+                          (is_wide && top == other ? 4 : 0);
+        if (score > best_score || (score == best_score && ranks[i] < best)) {
+          best = ranks[i];
+          best_score = score;
+        }
+      }
+    };
+    look(beginning_, piece.low, skyline.WallOf(piece.left), skyline.WallOf(piece.right));
+    look(ending_, piece.high, skyline.WallOf(piece.right), skyline.WallOf(piece.left));
+    return best_score > 3 ? best : kNone;
+  };
   const auto find_corner = [&](const Skyline::Piece& piece) {
     if (rule.corner == Corner::kAny) return kNone;
     const bool is_left_higher = skyline.WallOf(piece.left) > skyline.WallOf(piece.right);
@@ -173,7 +215,8 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const Vall
   for (size_t left = items.size(); left != 0;) {
     const uint32_t id = skyline.Lowest();
     const Skyline::Piece piece = skyline[id];
-    uint32_t rank = rule.is_corner_first ? find_corner(piece) : find_tight(piece);
+    uint32_t rank = find_snug(piece);
+    if (rank == kNone) rank = rule.is_corner_first ? find_corner(piece) : find_tight(piece);
     if (rank == kNone) rank = rule.is_corner_first ? find_tight(piece) : find_corner(piece);
     if (rank == kNone) rank = tree_.FindBest(piece.low, piece.high, -1);
     if (rank == kNone) {
@@ -188,6 +231,7 @@ std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const Vall
     const uint32_t i = order[rank];
     offsets[i] = AlignUp(piece.height, items[i].alignment);
     tree_.Remove(i);
+    ranks[i] = kNone;
     --left;
     skyline.Place(id, items[i].lower, items[i].upper, offsets[i] + items[i].room);
   }

@@ -21,6 +21,15 @@ struct ValleyRule {
   double tight = 0;
   Corner corner = Corner::kAny;
   bool is_corner_first = false;  // whether the corner goes before the tightest slot
+  // Whether all that gives way to an item in a corner whose top is level with the wall, or that
+  // covers the whole valley.
+  bool is_snug = false;
+};
+
+// Those of slot s: items[begins[s]] to items[begins[s + 1]].
+struct ItemsBySlot {
+  std::vector<uint32_t> items;
+  std::vector<uint32_t> begins;
 };
 
 // Prepared once for a core without pins, asked for several orders. An item that is not whole is
@@ -38,6 +47,9 @@ class Valleys {
   const Core& core_;
   ContainmentTree tree_;
   std::vector<int64_t> loads_;  // by slot
+  // Items that begin in a slot, or end before it.
+  ItemsBySlot beginning_;
+  ItemsBySlot ending_;
 };
 
 }  // namespace stowplan::pack
