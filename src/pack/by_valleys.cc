@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "pack/chance.h"
@@ -36,13 +37,32 @@ constexpr Recipe kRecipes[] = {
 // What one plan costs, in nodes of a search.
 int64_t CostOf(const Core& core) { return static_cast<int64_t>(core.items.size()) / 4 + 1; }
 
+// Items by time from the end on.
+Core Mirror(const Core& core) {
+  Core mirror;
+  mirror.items = core.items;
+  for (Item& item : mirror.items) {
+    const int32_t lower = core.slot_count - item.upper;
+    item.upper = core.slot_count - item.lower;
+    item.lower = lower;
+  }
+  mirror.slot_count = core.slot_count;
+  return mirror;
+}
+
 class Decoder {
  public:
   explicit Decoder(Race& race) : race_(race), core_(race.core()), valleys_(core_) {}
 
-  // A plan by a recipe, with factors of its order; how high it is.
-  int64_t Decode(const Recipe& recipe, std::span<const float> factors) {
-    offsets_ = valleys_.Decode(ItemsBy(core_, recipe.order, factors), recipe.rule, race_.bound());
+  // A plan by a recipe, with factors of its order; how high it is. From the last slot to the first,
+  // ties fall another way.
+  int64_t Decode(const Recipe& recipe, std::span<const float> factors, bool is_backward) {
+    if (is_backward && !backward_) {
+      mirror_ = Mirror(core_);
+      backward_.emplace(mirror_);
+    }
+    Valleys& valleys = is_backward ? *backward_ : valleys_;
+    offsets_ = valleys.Decode(ItemsBy(core_, recipe.order, factors), recipe.rule, race_.bound());
     race_.Take(offsets_);
     race_.Spend(CostOf(core_));
     return HeightOf(core_, offsets_);
@@ -71,6 +91,8 @@ class Decoder {
   Race& race_;
   const Core& core_;
   Valleys valleys_;
+  Core mirror_;
+  std::optional<Valleys> backward_;
   std::vector<int64_t> offsets_;
 };
 
@@ -90,7 +112,7 @@ void SolveByValleys(Race& race) {
       const int passes = is_large && !tastes.empty() ? 2 : 1;
       Taste& taste = tastes.emplace_back();
       for (int pass = 0; pass < passes; ++pass) {
-        taste.height = std::min(taste.height, decoder.Decode(recipe, taste.factors));
+        taste.height = std::min(taste.height, decoder.Decode(recipe, taste.factors, pass == 1));
         if (race.IsOver()) return;
         decoder.Grease(taste.factors, kGrease[0]);
       }
@@ -105,11 +127,13 @@ void SolveByValleys(Race& race) {
     const size_t at = turn % 2 == 0 ? best : turn / 2 % tastes.size();
     Taste& taste = tastes[at];
     if (turn % 4 < 2) {
-      taste.height = std::min(taste.height, decoder.Decode(kRecipes[at], taste.factors));
+      taste.height =
+          std::min(taste.height, decoder.Decode(kRecipes[at], taste.factors, turn / 4 % 2 == 0));
       decoder.Grease(taste.factors, kGrease[turn / 4 % std::size(kGrease)]);
     } else {
       const double noise = turn % 8 < 4 ? 0.05 : 0.01;
-      decoder.Decode(kRecipes[at], decoder.Shake({}, noise, race.limits().seed + turn));
+      decoder.Decode(kRecipes[at], decoder.Shake({}, noise, race.limits().seed + turn),
+                     turn / 4 % 2 == 0);
     }
   }
 }
