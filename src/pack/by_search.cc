@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "pack/race.h"
@@ -44,7 +45,7 @@ class Tries {
     for (const Try& one : tries) {
       race_.Spend((one.given - one.nodes) * node_cost_ + 1);
       if (one.result == SearchResult::kFound) race_.Take(one.offsets);
-      if (one.result == SearchResult::kProved) race_.RaiseBound(ceiling + 1);
+      if (one.result == SearchResult::kProved) race_.RaiseBound(ceiling + 1, AllItems());
       if (one.result != SearchResult::kGaveUp) return one.result;
     }
     return SearchResult::kGaveUp;
@@ -65,6 +66,12 @@ class Tries {
     const size_t per_node = members / race.core().items.size() *
                             (members / std::max<size_t>(race.graph()->section_count(), 1));
     return 1 + static_cast<int64_t>(per_node / 1000);
+  }
+
+  [[nodiscard]] std::vector<uint32_t> AllItems() const {
+    std::vector<uint32_t> items(race_.core().items.size());
+    std::iota(items.begin(), items.end(), 0U);
+    return items;
   }
 
   void RunAll(int64_t ceiling, std::vector<Try>& tries) {

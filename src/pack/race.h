@@ -44,30 +44,44 @@ class Race {
   [[nodiscard]] int64_t height() const { return height_; }
   [[nodiscard]] int64_t bound() const { return bound_; }
   // What need not be gone below.
-  [[nodiscard]] int64_t goal() const { return std::max(bound_, limits_.goal); }
+  [[nodiscard]] int64_t goal() const { return std::max({bound_, limits_.goal, low_enough_}); }
 
   [[nodiscard]] int round() const { return round_; }
   void StartRound() { ++round_; }
 
   [[nodiscard]] bool IsWon() const { return height_ <= goal(); }
+  // No plan meets the goal.
+  [[nodiscard]] bool IsLost() const {
+    return has_plan() && limits_.goal > 0 && bound_ > limits_.goal;
+  }
   [[nodiscard]] bool IsOver() const {
-    return IsWon() || effort_ <= 0 || (limits_.should_stop && limits_.should_stop());
+    return IsWon() || IsLost() || effort_ <= 0 || (limits_.should_stop && limits_.should_stop());
   }
   [[nodiscard]] int64_t effort() const { return effort_; }
+  void SetEffort(int64_t effort) { effort_ = effort; }
+  // What is as low as others must be is low enough.
+  void SetGoalAtLeast(int64_t goal) { low_enough_ = std::max(low_enough_, goal); }
   void Spend(int64_t effort) { effort_ -= effort; }
   // A plan, taken if it is lower than the best. True if it is.
   bool Take(std::span<const int64_t> offsets);
   // What solvers remember from round to round.
   [[nodiscard]] std::vector<Taste>& tastes() { return tastes_; }
   [[nodiscard]] size_t& next_config() { return next_config_; }
-  // No plan is lower than this.
-  void RaiseBound(int64_t bound) { bound_ = std::max(bound_, bound); }
+  // No plan is lower than this, since these items need as much.
+  void RaiseBound(int64_t bound, std::span<const uint32_t> witness) {
+    if (bound <= bound_) return;
+    bound_ = bound;
+    witness_.assign(witness.begin(), witness.end());
+  }
+  [[nodiscard]] const std::vector<uint32_t>& witness() const { return witness_; }
 
  private:
   static constexpr int64_t kNoHeight = std::numeric_limits<int64_t>::max();
   const Core& core_;
   Limits limits_;
   int64_t bound_;
+  int64_t low_enough_ = 0;
+  std::vector<uint32_t> witness_;  // of a bound that was raised
   int64_t effort_;
   std::vector<int64_t> offsets_;
   int64_t height_ = kNoHeight;
@@ -86,6 +100,7 @@ int64_t HeightOf(const Core& core, std::span<const int64_t> offsets);
 void SolveByHints(Race& race);    // the plan that was given, or what is near it
 void SolveByValleys(Race& race);  // from above, into the lowest valley: near linear
 void SolveByFit(Race& race);      // one item after the other into the first gap
+void SolveByProof(Race& race);    // no plan, but a higher bound
 void SolveBySearch(Race& race);   // exact search under ceilings
 
 }  // namespace stowplan::pack
