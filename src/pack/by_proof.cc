@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "pack/part.h"
 #include "pack/race.h"
@@ -36,7 +35,7 @@ void SolveByProof(Race& race) {
   if (core.items.empty()) return;
   const std::vector<int64_t> loads = LoadsOf(core);
   const auto peak = static_cast<int32_t>(std::ranges::max_element(loads) - loads.begin());
-  const auto nodes = static_cast<int64_t>(500 * std::pow(1.5, std::min(race.round(), 30)));
+  const int64_t nodes = int64_t{200} * (1 + std::min(race.round(), 50));
   int32_t reach = 1;
   for (int step = 0; step < 8 && !race.IsOver(); ++step, reach *= 2) {
     const int32_t from = std::max(peak - reach, 0);
