@@ -23,8 +23,11 @@ struct NamedSolver {
 };
 // In the order in which they are tried.
 constexpr NamedSolver kSolvers[] = {
-    {"hints", SolveByHints}, {"valleys", SolveByValleys}, {"fit", SolveByFit},
-    {"proof", SolveByProof}, {"search", SolveBySearch},
+    {"hints", SolveByHints},      //
+    {"valleys", SolveByValleys},  //
+    {"fit", SolveByFit},          //
+    {"proof", SolveByProof},      //
+    {"search", SolveBySearch},
 };
 
 // One item above the other, and all above what is pinned: high, but a plan.
