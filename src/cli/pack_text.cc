@@ -39,11 +39,10 @@ std::string BoundText(const pack::Answer& answer) {
     return fmt::format("{} are alive at time {}", HumanAndExactBytes(answer.bound),
                        answer.load.time);
   }
-  std::string text = fmt::format("the search has been through all plans below {}",
-                                 HumanAndExactBytes(answer.bound));
-  if (!answer.witness.empty())
-    text += fmt::format(" of {}", CountOf(std::ssize(answer.witness), "buffer"));
-  return text;
+  return fmt::format("{} cannot lie in less than {}",
+                     answer.witness.empty() ? "the buffers"
+                                            : CountOf(std::ssize(answer.witness), "buffer"),
+                     HumanAndExactBytes(answer.bound));
 }
 
 // With pools.

@@ -73,6 +73,10 @@ class Race {
     bound_ = bound;
     witness_.assign(witness.begin(), witness.end());
   }
+  // Of the bound that there is.
+  void SetWitness(std::span<const uint32_t> witness) {
+    witness_.assign(witness.begin(), witness.end());
+  }
   [[nodiscard]] const std::vector<uint32_t>& witness() const { return witness_; }
 
  private:
@@ -81,7 +85,7 @@ class Race {
   Limits limits_;
   int64_t bound_;
   int64_t low_enough_ = 0;
-  std::vector<uint32_t> witness_;  // of a bound that was raised
+  std::vector<uint32_t> witness_;  // of a bound above the load
   int64_t effort_;
   std::vector<int64_t> offsets_;
   int64_t height_ = kNoHeight;

@@ -44,12 +44,36 @@ std::vector<int64_t> StackUp(const Core& core) {
   return offsets;
 }
 
-// What no plan gets below: the largest load, and the ends of what is pinned.
-int64_t FirstBoundOf(const Core& core) {
+struct FirstBound {
+  int64_t bytes = 0;
+  std::vector<uint32_t> witness;  // where it takes more than adding up: who needs as much
+};
+
+// What no plan gets below: the room that a moment needs, less what the highest item then alive does
+// not use of its own; and the ends of what is pinned.
+FirstBound FirstBoundOf(const Core& core) {
+  FirstBound bound;
   const std::vector<int64_t> loads = LoadsOf(core);
-  int64_t bound = loads.empty() ? 0 : std::ranges::max(loads) - core.rounding;
+  const int64_t load = loads.empty() ? 0 : std::ranges::max(loads);
+  bound.bytes = load - core.rounding;
+  if (core.rounding > 0) {
+    // Of the fullest moments, a few are enough.
+    int looks = 64;
+    for (int32_t slot = 0; slot < core.slot_count && looks > 0; ++slot) {
+      if (loads[static_cast<size_t>(slot)] != load) continue;
+      --looks;
+      std::vector<uint32_t> items = ItemsIn(core, slot, slot + 1);
+      int64_t unused = 0;
+      for (const uint32_t i : items)
+        unused = std::max(unused, core.items[i].room - core.items[i].size);
+      if (load - unused < bound.bytes || (load - unused == bound.bytes && !bound.witness.empty()))
+        continue;
+      bound = {.bytes = load - unused, .witness = std::move(items)};
+    }
+  }
   for (uint32_t i = 0; i < core.items.size(); ++i) {
-    if (core.is_pinned(i)) bound = std::max(bound, core.pins[i] + core.items[i].size);
+    if (core.is_pinned(i) && core.pins[i] + core.items[i].size > bound.bytes)
+      bound = {.bytes = core.pins[i] + core.items[i].size, .witness = {i}};
   }
   return bound;
 }
@@ -109,9 +133,9 @@ class Races {
  private:
   void AddRace(size_t k) {
     const Core& part = stretches_.size() > 1 ? parts_[k] : core_;
-    const int64_t bound = FirstBoundOf(part);
-    answer_.bound = std::max(answer_.bound, bound);
-    races_.emplace_back(part, bound,
+    const FirstBound bound = FirstBoundOf(part);
+    answer_.bound = std::max(answer_.bound, bound.bytes);
+    races_.emplace_back(part, bound.bytes,
                         Race::Limits{.goal = goal_,
                                      .effort = options_.effort,
                                      .threads = options_.threads,
@@ -119,6 +143,7 @@ class Races {
                                      .should_stop = options_.should_stop,
                                      .on_plan = [this, k](std::span<const int64_t> offsets, int64_t,
                                                           int64_t) { Keep(k, offsets); }});
+    races_.back().SetWitness(bound.witness);
   }
 
   void RunRound(Race& race) {
