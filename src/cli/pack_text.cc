@@ -39,10 +39,10 @@ std::string BoundText(const pack::Answer& answer) {
     return fmt::format("{} are alive at time {}", HumanAndExactBytes(answer.bound),
                        answer.load.time);
   }
-  return fmt::format("{} cannot lie in less than {}",
-                     answer.witness.empty() ? "the buffers"
-                                            : CountOf(std::ssize(answer.witness), "buffer"),
-                     HumanAndExactBytes(answer.bound));
+  return fmt::format(
+      "{} cannot lie in less than {}",
+      answer.witness.empty() ? "the buffers" : CountOf(std::ssize(answer.witness), "buffer"),
+      HumanAndExactBytes(answer.bound));
 }
 
 // With pools.

@@ -40,13 +40,22 @@ TEST(PackMinimalloc, EachProblemFitsItsCapacity) {
 
 // The load is the optimum of these, and they are found without being told.
 TEST(PackMinimalloc, PlansAsLowAsTheLoad) {
-  for (const char letter : {'B', 'C', 'E', 'F', 'G', 'H', 'K'}) {
+  for (const char letter : {'A', 'B', 'C', 'E', 'F', 'G', 'H', 'I', 'K'}) {
     const Problem problem = Read(letter);
     const Answer answer = Solve(problem, {});
     ASSERT_THAT(CheckPlan(problem, answer.plan), testing::IsEmpty()) << letter;
     EXPECT_EQ(answer.status, Status::kOptimal) << letter;
     EXPECT_EQ(answer.plan.height, answer.load.bytes) << letter;
   }
+}
+
+TEST(PackMinimalloc, ThreadsFindTheSamePlan) {
+  const Problem problem = Read('D');
+  const Answer one = Solve(problem, {.effort = 60000});
+  const Answer three = Solve(problem, {.threads = 3, .effort = 60000});
+  EXPECT_LT(one.plan.height, kCapacity);
+  EXPECT_EQ(one.plan, three.plan);
+  EXPECT_EQ(one.bound, three.bound);
 }
 
 }  // namespace

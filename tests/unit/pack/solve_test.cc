@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/pack/solve.h"
 
+#include <algorithm>
+#include <map>
 #include <random>
+#include <set>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -107,6 +111,72 @@ TEST(PackSolve, ProvesOptimaAboveTheLoad) {
     EXPECT_LT(answer.load.bytes, c.least);
     EXPECT_EQ(Solve(problem, {.capacity = c.least - 1}).status, Status::kInfeasible);
   }
+}
+
+// Where the bound is above the load, the buffers that are named need as much by themselves.
+TEST(PackSolve, NamesBuffersThatNeedAsMuch) {
+  std::mt19937 chance(11);
+  int raised = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const Problem problem = Random(chance, 6, 4, 5, round % 2 == 0 ? 1 : 3);
+    const Answer answer = Solve(problem, {});
+    if (answer.bound <= answer.load.bytes) continue;
+    ++raised;
+    ASSERT_FALSE(answer.witness.empty());
+    Problem part;
+    for (const uint32_t b : answer.witness) part.buffers.push_back(problem.buffers[b]);
+    ASSERT_EQ(LeastHeight(part), answer.bound) << "round " << round;
+  }
+  EXPECT_GT(raised, 100);
+}
+
+TEST(PackSolve, TheOrderOfBuffersDoesNotMatter) {
+  std::mt19937 chance(12);
+  for (int round = 0; round < 20; ++round) {
+    Problem problem = Random(chance, 60, 30, 40, 1);
+    const Answer answer = Solve(problem, {.effort = 20000});
+    // Buffers that are alike may change places.
+    std::map<std::tuple<int64_t, int64_t, int64_t>, std::multiset<int64_t>> offsets;
+    for (size_t b = 0; b < problem.buffers.size(); ++b) {
+      const Buffer& buffer = problem.buffers[b];
+      if (buffer.size != 0)
+        offsets[{buffer.start, buffer.end, buffer.size}].insert(answer.plan.offsets[b]);
+    }
+    std::ranges::shuffle(problem.buffers, chance);
+    const Answer again = Solve(problem, {.effort = 20000});
+    EXPECT_EQ(again.plan.height, answer.plan.height);
+    for (size_t b = 0; b < problem.buffers.size(); ++b) {
+      const Buffer& buffer = problem.buffers[b];
+      if (buffer.size == 0) continue;
+      std::multiset<int64_t>& places = offsets[{buffer.start, buffer.end, buffer.size}];
+      const auto place = places.find(again.plan.offsets[b]);
+      ASSERT_NE(place, places.end());
+      places.erase(place);
+    }
+  }
+}
+
+TEST(PackSolve, TheNumberOfThreadsDoesNotMatter) {
+  std::mt19937 chance(13);
+  for (int round = 0; round < 10; ++round) {
+    const Problem problem = Random(chance, 80, 30, 1000, 1);
+    const Answer one = Solve(problem, {.effort = 20000});
+    const Answer four = Solve(problem, {.threads = 4, .effort = 20000});
+    EXPECT_EQ(one.plan, four.plan);
+    EXPECT_EQ(one.bound, four.bound);
+    EXPECT_EQ(one.witness, four.witness);
+  }
+}
+
+// Two stretches of time that nothing is alive across.
+TEST(PackSolve, PlansStretchesOfTimeByThemselves) {
+  const Problem problem = {
+      .buffers = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}, {3, 10, 12}, {9, 11, 13}, {1, 12, 13}}};
+  const Answer answer = Solve(problem, {});
+  EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
+  EXPECT_EQ(answer.plan.height, 12);
+  EXPECT_EQ(answer.status, Status::kOptimal);
+  EXPECT_EQ(answer.load, (LoadBound{12, 11}));
 }
 
 TEST(PackSolve, RespectsAlignments) {
