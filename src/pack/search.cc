@@ -33,10 +33,10 @@ class Search::State {
     if (core.is_whole()) {
       for (uint32_t i = 0; i < core.items.size(); ++i)
         members_.push_back({i, 0, core.items[i].room});
-      for (const Member& member : graph.members) order_.push_back(member.item);
+      for (const Member& member : graph.members) first_order_.push_back(member.item);
     } else {
       members_ = graph.members;
-      for (uint32_t m = 0; m < members_.size(); ++m) order_.push_back(m);
+      for (uint32_t m = 0; m < members_.size(); ++m) first_order_.push_back(m);
     }
     FindTwins();
   }
@@ -133,6 +133,7 @@ class Search::State {
     capacity_ = capacity;
     config_ = config;
     chance_ = Chance(config.seed);
+    order_ = first_order_;  // a run does not depend on those before it
     pool_.assign(words_, 0);  // the first reason: none
     trail_.clear();
     section_trail_.clear();
@@ -480,6 +481,7 @@ class Search::State {
   std::vector<uint32_t> reasons_;  // by item: rows of the pool
   std::vector<uint8_t> is_placed_;
   std::vector<Section> sections_;
+  std::vector<uint32_t> first_order_;
   std::vector<uint32_t> order_;  // members by section: those that are down, then by bound, nearly
   std::vector<uint32_t> dirty_;  // sections to look at again
   std::vector<uint8_t> is_dirty_;
