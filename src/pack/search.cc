@@ -133,7 +133,7 @@ class Search::State {
     capacity_ = capacity;
     config_ = config;
     chance_ = Chance(config.seed);
-    order_ = first_order_;  // a run does not depend on those before it
+    order_ = first_order_;    // a run does not depend on those before it
     pool_.assign(words_, 0);  // the first reason: none
     trail_.clear();
     section_trail_.clear();

@@ -17,11 +17,10 @@ class SlackTree {
 
   explicit SlackTree(std::span<const int64_t> slacks) {
     while (leaves_ < slacks.size()) leaves_ *= 2;
-    nodes_.resize(2 * leaves_);
-    for (size_t i = 0; i < leaves_; ++i) {
-      nodes_[leaves_ + i].slot = static_cast<uint32_t>(i);
-      if (i < slacks.size()) nodes_[leaves_ + i].least = slacks[i];
-    }
+    least_.assign(2 * leaves_, std::numeric_limits<int64_t>::max() / 2);
+    pending_.assign(leaves_, 0);
+    slots_.assign(leaves_, 0);
+    std::ranges::copy(slacks, least_.begin() + static_cast<std::ptrdiff_t>(leaves_));
     for (size_t node = leaves_; --node != 0;) Join(node);
   }
 
@@ -35,27 +34,23 @@ class SlackTree {
   }
 
  private:
-  struct Node {
-    int64_t least = std::numeric_limits<int64_t>::max() / 2;  // without what is pending above
-    int64_t pending = 0;                                      // taken from all below
-    uint32_t slot = 0;                                        // the first with the least
-  };
   struct Best {
     int64_t slack = 0;
     size_t slot = kNoSlot;
   };
+  [[nodiscard]] size_t SlotOf(size_t node) const {
+    return node >= leaves_ ? node - leaves_ : slots_[node];
+  }
   void Join(size_t node) {
-    const Node& left = nodes_[2 * node];
-    const Node& right = nodes_[2 * node + 1];
-    const Node& less = right.least < left.least ? right : left;
-    nodes_[node].least = less.least - nodes_[node].pending;
-    nodes_[node].slot = less.slot;
+    const size_t less = least_[2 * node + 1] < least_[2 * node] ? 2 * node + 1 : 2 * node;
+    least_[node] = least_[less] - pending_[node];
+    slots_[node] = static_cast<uint32_t>(SlotOf(less));
   }
   void Take(size_t node, size_t begin, size_t end, size_t low, size_t high, int64_t amount) {
     if (high <= begin || end <= low) return;
     if (low <= begin && end <= high) {
-      nodes_[node].least -= amount;
-      nodes_[node].pending += amount;
+      least_[node] -= amount;
+      if (node < leaves_) pending_[node] += amount;
       return;
     }
     const size_t middle = (begin + end) / 2;
@@ -66,18 +61,21 @@ class SlackTree {
   // `above` has been taken from all of the node by those above it.
   void Find(size_t node, size_t begin, size_t end, size_t low, size_t high, int64_t above,
             Best& best) const {
-    if (high <= begin || end <= low || nodes_[node].least - above >= best.slack) return;
+    if (high <= begin || end <= low || least_[node] - above >= best.slack) return;
     if (low <= begin && end <= high) {
-      best = {nodes_[node].least - above, nodes_[node].slot};
+      best = {least_[node] - above, SlotOf(node)};
       return;
     }
     const size_t middle = (begin + end) / 2;
-    Find(2 * node, begin, middle, low, high, above + nodes_[node].pending, best);
-    Find(2 * node + 1, middle, end, low, high, above + nodes_[node].pending, best);
+    Find(2 * node, begin, middle, low, high, above + pending_[node], best);
+    Find(2 * node + 1, middle, end, low, high, above + pending_[node], best);
   }
 
   size_t leaves_ = 1;
-  std::vector<Node> nodes_;  // from 1 on; the children of k are 2k and 2k + 1
+  // By node, from 1 on; the children of k are 2k and 2k + 1, and leaves come last.
+  std::vector<int64_t> least_;    // without what is pending above
+  std::vector<int64_t> pending_;  // taken from all below
+  std::vector<uint32_t> slots_;   // the first with the least
 };
 
 }  // namespace stowplan::pack

@@ -2,9 +2,9 @@
 #include "pack/valley.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
-#include <queue>
 
 #include "pack/align.h"
 #include "pack/slack_tree.h"
@@ -35,13 +35,11 @@ class Skyline {
 
   // The lowest piece; the leftmost of equals.
   uint32_t Lowest() {
-    while (true) {
-      const Entry& top = queue_.top();
-      const uint32_t id = top.id;
-      if (!pieces_[id].is_gone && pieces_[id].height == top.height && pieces_[id].low == top.low)
-        return id;
-      queue_.pop();
+    while (!IsNow(queue_.front())) {
+      std::ranges::pop_heap(queue_, std::greater<>());
+      queue_.pop_back();
     }
+    return queue_.front().id;
   }
 
   // Puts a block of `height` over [low, high) of a piece.
@@ -90,34 +88,57 @@ class Skyline {
     }
   };
   uint32_t Add(const Piece& piece) {
-    const auto id = static_cast<uint32_t>(pieces_.size());
-    pieces_.push_back(piece);
-    queue_.push({piece.height, piece.low, id});
+    uint32_t id = static_cast<uint32_t>(pieces_.size());
+    if (gone_.empty()) {
+      pieces_.push_back(piece);
+    } else {
+      id = gone_.back();
+      gone_.pop_back();
+      pieces_[id] = piece;
+    }
+    Push(id);
     return id;
+  }
+  void Push(uint32_t id) {
+    queue_.push_back({pieces_[id].height, pieces_[id].low, id});
+    std::ranges::push_heap(queue_, std::greater<>());
+    if (queue_.size() < 1024 || queue_.size() < 8 * (pieces_.size() - gone_.size())) return;
+    // Most of it is past.
+    std::erase_if(queue_, [&](const Entry& entry) { return !IsNow(entry); });
+    std::ranges::make_heap(queue_, std::greater<>());
+  }
+  [[nodiscard]] bool IsNow(const Entry& entry) const {
+    const Piece& piece = pieces_[entry.id];
+    return !piece.is_gone && piece.height == entry.height && piece.low == entry.low;
+  }
+  void Drop(uint32_t id) {
+    pieces_[id].is_gone = true;
+    gone_.push_back(id);
   }
   // Neighbours of one height become one piece.
   void SetHeight(uint32_t id, int64_t height) {
     Piece& piece = pieces_[id];
     piece.height = height;
     if (piece.left != kNone && pieces_[piece.left].height == height) {
-      Piece& left = pieces_[piece.left];
-      left.is_gone = true;
+      const Piece& left = pieces_[piece.left];
+      Drop(piece.left);
       piece.low = left.low;
       piece.left = left.left;
       if (piece.left != kNone) pieces_[piece.left].right = id;
     }
     if (piece.right != kNone && pieces_[piece.right].height == height) {
-      Piece& right = pieces_[piece.right];
-      right.is_gone = true;
+      const Piece& right = pieces_[piece.right];
+      Drop(piece.right);
       piece.high = right.high;
       piece.right = right.right;
       if (piece.right != kNone) pieces_[piece.right].left = id;
     }
-    queue_.push({height, piece.low, id});
+    Push(id);
   }
 
   std::vector<Piece> pieces_;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+  std::vector<uint32_t> gone_;  // pieces that may be used again
+  std::vector<Entry> queue_;    // a heap; entries of pieces as they were are passed over
 };
 
 std::vector<int64_t> HullLoadsOf(const Core& core) {
