@@ -2,144 +2,14 @@
 #include "pack/valley.h"
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <optional>
 
 #include "pack/align.h"
+#include "pack/skyline.h"
 #include "pack/slack_tree.h"
 
 namespace stowplan::pack {
 namespace {
-
-// The surface of what has been placed: flat pieces from left to right, the lowest first.
-class Skyline {
- public:
-  struct Piece {
-    int32_t low = 0;
-    int32_t high = 0;
-    int64_t height = 0;
-    uint32_t left = kNone;
-    uint32_t right = kNone;
-    bool is_gone = false;
-  };
-
-  explicit Skyline(int32_t count) { Add({.low = 0, .high = count}); }
-
-  [[nodiscard]] const Piece& operator[](uint32_t id) const { return pieces_[id]; }
-
-  // How high the surface beside a piece is; where there is none, as high as can be.
-  [[nodiscard]] int64_t WallOf(uint32_t side) const {
-    return side == kNone ? std::numeric_limits<int64_t>::max() : pieces_[side].height;
-  }
-
-  // The lowest piece; the leftmost of equals.
-  uint32_t Lowest() {
-    while (!IsNow(queue_.front())) {
-      std::ranges::pop_heap(queue_, std::greater<>());
-      queue_.pop_back();
-    }
-    return queue_.front().id;
-  }
-
-  // Puts a block of `height` over [low, high) of a piece.
-  void Place(uint32_t id, int32_t low, int32_t high, int64_t height) {
-    const Piece piece = pieces_[id];
-    if (low > piece.low) {
-      const uint32_t before = Add(
-          {.low = piece.low, .high = low, .height = piece.height, .left = piece.left, .right = id});
-      if (piece.left != kNone) pieces_[piece.left].right = before;
-      pieces_[id].left = before;
-    }
-    if (high < piece.high) {
-      const uint32_t behind = Add({.low = high,
-                                   .high = piece.high,
-                                   .height = piece.height,
-                                   .left = id,
-                                   .right = piece.right});
-      if (piece.right != kNone) pieces_[piece.right].left = behind;
-      pieces_[id].right = behind;
-    }
-    pieces_[id].low = low;
-    pieces_[id].high = high;
-    SetHeight(id, height);
-  }
-
-  // Raises a piece to its lower wall; by how much, or nothing when it has none.
-  std::optional<int64_t> Raise(uint32_t id) {
-    const Piece& piece = pieces_[id];
-    std::optional<int64_t> wall;
-    for (const uint32_t side : {piece.left, piece.right}) {
-      if (side != kNone && (!wall || pieces_[side].height < *wall)) wall = pieces_[side].height;
-    }
-    if (!wall) return std::nullopt;
-    const int64_t waste = *wall - piece.height;
-    SetHeight(id, *wall);
-    return waste;
-  }
-
- private:
-  struct Entry {
-    int64_t height;
-    int32_t low;
-    uint32_t id;
-    bool operator>(const Entry& other) const {
-      return height != other.height ? height > other.height : low > other.low;
-    }
-  };
-  uint32_t Add(const Piece& piece) {
-    uint32_t id = static_cast<uint32_t>(pieces_.size());
-    if (gone_.empty()) {
-      pieces_.push_back(piece);
-    } else {
-      id = gone_.back();
-      gone_.pop_back();
-      pieces_[id] = piece;
-    }
-    Push(id);
-    return id;
-  }
-  void Push(uint32_t id) {
-    queue_.push_back({pieces_[id].height, pieces_[id].low, id});
-    std::ranges::push_heap(queue_, std::greater<>());
-    if (queue_.size() < 1024 || queue_.size() < 8 * (pieces_.size() - gone_.size())) return;
-    // Most of it is past.
-    std::erase_if(queue_, [&](const Entry& entry) { return !IsNow(entry); });
-    std::ranges::make_heap(queue_, std::greater<>());
-  }
-  [[nodiscard]] bool IsNow(const Entry& entry) const {
-    const Piece& piece = pieces_[entry.id];
-    return !piece.is_gone && piece.height == entry.height && piece.low == entry.low;
-  }
-  void Drop(uint32_t id) {
-    pieces_[id].is_gone = true;
-    gone_.push_back(id);
-  }
-  // Neighbours of one height become one piece.
-  void SetHeight(uint32_t id, int64_t height) {
-    Piece& piece = pieces_[id];
-    piece.height = height;
-    if (piece.left != kNone && pieces_[piece.left].height == height) {
-      const Piece& left = pieces_[piece.left];
-      Drop(piece.left);
-      piece.low = left.low;
-      piece.left = left.left;
-      if (piece.left != kNone) pieces_[piece.left].right = id;
-    }
-    if (piece.right != kNone && pieces_[piece.right].height == height) {
-      const Piece& right = pieces_[piece.right];
-      Drop(piece.right);
-      piece.high = right.high;
-      piece.right = right.right;
-      if (piece.right != kNone) pieces_[piece.right].left = id;
-    }
-    Push(id);
-  }
-
-  std::vector<Piece> pieces_;
-  std::vector<uint32_t> gone_;  // pieces that may be used again
-  std::vector<Entry> queue_;    // a heap; entries of pieces as they were are passed over
-};
 
 std::vector<int64_t> HullLoadsOf(const Core& core) {
   std::vector<int64_t> loads(static_cast<size_t>(core.slot_count) + 1, 0);
@@ -166,6 +36,121 @@ ItemsBySlot SortBySlot(const Core& core, int32_t Item::* slot) {
 
 }  // namespace
 
+// One plan in the making. What to put into a valley is told by its rank in the order; kNone when
+// there is nothing.
+class Valleys::Pouring {
+ public:
+  Pouring(Valleys& valleys, std::span<const uint32_t> order, const ValleyRule& rule, int64_t goal)
+      : valleys_(valleys),
+        items_(valleys.core_.items),
+        order_(order),
+        rule_(rule),
+        near_(static_cast<int64_t>(static_cast<double>(goal) * rule.tight)),
+        ranks_(items_.size()),
+        skyline_(valleys.core_.slot_count) {
+    for (uint32_t r = 0; r < order.size(); ++r) ranks_[order[r]] = r;
+    valleys.tree_.Fill(ranks_);
+    if (rule.tight > 0) {
+      std::vector<int64_t> slacks = valleys.loads_;
+      for (int64_t& slack : slacks) slack = goal - slack;
+      slack_tree_.emplace(slacks);
+    }
+  }
+
+  std::vector<int64_t> Run() && {
+    std::vector<int64_t> offsets(items_.size(), 0);
+    for (size_t left = items_.size(); left != 0;) {
+      const uint32_t id = skyline_.Lowest();
+      const Skyline::Piece valley = skyline_[id];
+      const uint32_t rank = Find(valley);
+      if (rank == kNone) {
+        const std::optional<int64_t> waste = skyline_.Raise(id);
+        if (!waste) break;  // all is flat, and nothing is left
+        if (slack_tree_) slack_tree_->TakeAway(SlotOf(valley.low), SlotOf(valley.high), *waste);
+        continue;
+      }
+      const uint32_t i = order_[rank];
+      offsets[i] = AlignUp(valley.height, items_[i].alignment);
+      valleys_.tree_.Remove(i);
+      ranks_[i] = kNone;
+      --left;
+      skyline_.Place(id, items_[i].lower, items_[i].upper, offsets[i] + items_[i].room);
+    }
+    return offsets;
+  }
+
+ private:
+  static size_t SlotOf(int32_t slot) { return static_cast<size_t>(slot); }
+
+  [[nodiscard]] uint32_t Find(const Skyline::Piece& valley) const {
+    uint32_t rank = rule_.is_snug ? FindSnug(valley) : kNone;
+    if (rank == kNone) rank = rule_.is_corner_first ? FindCorner(valley) : FindTight(valley);
+    if (rank == kNone) rank = rule_.is_corner_first ? FindTight(valley) : FindCorner(valley);
+    if (rank == kNone) rank = valleys_.tree_.FindBest(valley.low, valley.high, -1);
+    return rank;
+  }
+
+  [[nodiscard]] uint32_t FindTight(const Skyline::Piece& valley) const {
+    if (!slack_tree_) return kNone;
+    const size_t slot = slack_tree_->FindTightest(SlotOf(valley.low), SlotOf(valley.high), near_);
+    if (slot == SlackTree::kNoSlot) return kNone;
+    return valleys_.tree_.FindBest(valley.low, valley.high, static_cast<int32_t>(slot));
+  }
+
+  [[nodiscard]] uint32_t FindCorner(const Skyline::Piece& valley) const {
+    if (rule_.corner == Corner::kAny) return kNone;
+    const bool is_left_higher = skyline_.WallOf(valley.left) > skyline_.WallOf(valley.right);
+    const bool is_left = (rule_.corner == Corner::kHigher) == is_left_higher;
+    const int32_t first = is_left ? valley.low : valley.high - 1;
+    const uint32_t rank = valleys_.tree_.FindBest(valley.low, valley.high, first);
+    if (rank != kNone) return rank;
+    const int32_t second = is_left ? valley.high - 1 : valley.low;
+    return valleys_.tree_.FindBest(valley.low, valley.high, second);
+  }
+
+  struct Snug {
+    uint32_t rank = kNone;
+    int score = 3;  // what is worse is not snug
+  };
+  [[nodiscard]] uint32_t FindSnug(const Skyline::Piece& valley) const {
+    Snug best;
+    const int64_t left = skyline_.WallOf(valley.left);
+    const int64_t right = skyline_.WallOf(valley.right);
+    LookForSnug(valley, valleys_.beginning_, valley.low, left, right, best);
+    LookForSnug(valley, valleys_.ending_, valley.high, right, left, best);
+    return best.rank;
+  }
+  // Among the items that end where the wall stands.
+  void LookForSnug(const Skyline::Piece& valley, const ItemsBySlot& sorted, int32_t slot,
+                   int64_t wall, int64_t other_wall, Snug& best) const {
+    // Where very many begin or end at once, some are enough.
+    constexpr uint32_t kMost = 64;
+    const uint32_t begin = sorted.begins[SlotOf(slot)];
+    const uint32_t end = std::min(sorted.begins[SlotOf(slot) + 1], begin + kMost);
+    for (uint32_t k = begin; k < end; ++k) {
+      const uint32_t i = sorted.items[k];
+      const Item& item = items_[i];
+      if (ranks_[i] == kNone || item.lower < valley.low || item.upper > valley.high) continue;
+      const int64_t top = AlignUp(valley.height, item.alignment) + item.room;
+      const bool is_wide = item.lower == valley.low && item.upper == valley.high;
+      const int score = (top == wall ? 4 : 0) + (top < wall ? 1 : 0) + (is_wide ? 3 : 0) +
+                        (is_wide && top == other_wall ? 4 : 0);
+      if (score > best.score ||
+          (score == best.score && best.rank != kNone && ranks_[i] < best.rank))
+        best = {.rank = ranks_[i], .score = score};
+    }
+  }
+
+  Valleys& valleys_;
+  const std::vector<Item>& items_;
+  std::span<const uint32_t> order_;
+  const ValleyRule& rule_;
+  int64_t near_;
+  std::vector<uint32_t> ranks_;  // by item; kNone: it is down
+  std::optional<SlackTree> slack_tree_;
+  Skyline skyline_;
+};
+
 Valleys::Valleys(const Core& core)
     : core_(core),
       tree_(core.items),
@@ -175,88 +160,8 @@ Valleys::Valleys(const Core& core)
 
 std::vector<int64_t> Valleys::Decode(std::span<const uint32_t> order, const ValleyRule& rule,
                                      int64_t goal) {
-  const std::vector<Item>& items = core_.items;
-  std::vector<int64_t> offsets(items.size(), 0);
-  if (items.empty()) return offsets;
-  std::vector<uint32_t> ranks(items.size());  // kNone: it is down
-  for (uint32_t r = 0; r < order.size(); ++r) ranks[order[r]] = r;
-  tree_.Fill(ranks);
-  const bool is_tight = rule.tight > 0;
-  const auto near = static_cast<int64_t>(static_cast<double>(goal) * rule.tight);
-  std::optional<SlackTree> slack_tree;
-  if (is_tight) {
-    std::vector<int64_t> slacks = loads_;
-    for (int64_t& slack : slacks) slack = goal - slack;
-    slack_tree.emplace(slacks);
-  }
-  Skyline skyline(core_.slot_count);
-  const auto find_tight = [&](const Skyline::Piece& piece) {
-    if (!is_tight) return kNone;
-    const size_t slot = slack_tree->FindTightest(static_cast<size_t>(piece.low),
-                                                 static_cast<size_t>(piece.high), near);
-    if (slot == SlackTree::kNoSlot) return kNone;
-    return tree_.FindBest(piece.low, piece.high, static_cast<int32_t>(slot));
-  };
-  const auto find_snug = [&](const Skyline::Piece& piece) {
-    if (!rule.is_snug) return kNone;
-    // Where very many begin or end at once, some are enough.
-    constexpr uint32_t kMost = 64;
-    uint32_t best = kNone;
-    int best_score = 3;
-    const auto look = [&](const ItemsBySlot& sorted, int32_t slot, int64_t wall, int64_t other) {
-      const uint32_t begin = sorted.begins[static_cast<size_t>(slot)];
-      const uint32_t end = sorted.begins[static_cast<size_t>(slot) + 1];
-      for (uint32_t k = begin; k < std::min(end, begin + kMost); ++k) {
-        const uint32_t i = sorted.items[k];
-        if (ranks[i] == kNone || items[i].lower < piece.low || items[i].upper > piece.high)
-          continue;
-        const int64_t top = AlignUp(piece.height, items[i].alignment) + items[i].room;
-        const bool is_wide = items[i].lower == piece.low && items[i].upper == piece.high;
-        const int score = (top == wall ? 4 : 0) + (top < wall ? 1 : 0) + (is_wide ? 3 : 0) +
-                          (is_wide && top == other ? 4 : 0);
-        if (score > best_score || (score == best_score && ranks[i] < best)) {
-          best = ranks[i];
-          best_score = score;
-        }
-      }
-    };
-    look(beginning_, piece.low, skyline.WallOf(piece.left), skyline.WallOf(piece.right));
-    look(ending_, piece.high, skyline.WallOf(piece.right), skyline.WallOf(piece.left));
-    return best_score > 3 ? best : kNone;
-  };
-  const auto find_corner = [&](const Skyline::Piece& piece) {
-    if (rule.corner == Corner::kAny) return kNone;
-    const bool is_left_higher = skyline.WallOf(piece.left) > skyline.WallOf(piece.right);
-    const bool is_left = (rule.corner == Corner::kHigher) == is_left_higher;
-    const uint32_t rank =
-        tree_.FindBest(piece.low, piece.high, is_left ? piece.low : piece.high - 1);
-    if (rank != kNone) return rank;
-    return tree_.FindBest(piece.low, piece.high, is_left ? piece.high - 1 : piece.low);
-  };
-  for (size_t left = items.size(); left != 0;) {
-    const uint32_t id = skyline.Lowest();
-    const Skyline::Piece piece = skyline[id];
-    uint32_t rank = find_snug(piece);
-    if (rank == kNone) rank = rule.is_corner_first ? find_corner(piece) : find_tight(piece);
-    if (rank == kNone) rank = rule.is_corner_first ? find_tight(piece) : find_corner(piece);
-    if (rank == kNone) rank = tree_.FindBest(piece.low, piece.high, -1);
-    if (rank == kNone) {
-      const std::optional<int64_t> waste = skyline.Raise(id);
-      if (!waste) break;  // all is flat, and nothing is left
-      if (is_tight) {
-        slack_tree->TakeAway(static_cast<size_t>(piece.low), static_cast<size_t>(piece.high),
-                             *waste);
-      }
-      continue;
-    }
-    const uint32_t i = order[rank];
-    offsets[i] = AlignUp(piece.height, items[i].alignment);
-    tree_.Remove(i);
-    ranks[i] = kNone;
-    --left;
-    skyline.Place(id, items[i].lower, items[i].upper, offsets[i] + items[i].room);
-  }
-  return offsets;
+  if (core_.items.empty()) return {};
+  return Pouring(*this, order, rule, goal).Run();
 }
 
 }  // namespace stowplan::pack

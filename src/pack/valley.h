@@ -44,6 +44,7 @@ class Valleys {
                               int64_t goal);
 
  private:
+  class Pouring;
   const Core& core_;
   ContainmentTree tree_;
   std::vector<int64_t> loads_;  // by slot
