@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "pack/solve/core.h"
+
+namespace stowplan::pack {
+
+// Of `items`, which need more than `height` as has been proved, as few as still do: a smaller
+// argument for a person, or another program, to look at. Spends no more than some ten thousand
+// nodes.
+std::vector<uint32_t> ShrinkWitness(const Core& core, std::vector<uint32_t> items, int64_t height);
+
+}  // namespace stowplan::pack
