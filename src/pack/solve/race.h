@@ -101,6 +101,7 @@ using Solver = void (*)(Race& race);
 // The end of the highest item.
 int64_t HeightOf(const Core& core, std::span<const int64_t> offsets);
 
+void TakeFirstPlan(Race& race);   // the quickest there is, so that there is one
 void SolveByHints(Race& race);    // the plan that was given, or what is near it
 void SolveByValleys(Race& race);  // from above, into the lowest valley: near linear
 void SolveByFit(Race& race);      // one item after the other into the first gap

@@ -105,6 +105,10 @@ class Races {
   }
 
   CoreAnswer Run() && {
+    // A plan of all takes one of each stretch; the first is to come soon.
+    if (races_.size() > 1 && options_.solver.empty()) {
+      for (Race& race : races_) TakeFirstPlan(race);
+    }
     int64_t effort = options_.effort;
     for (bool is_active = true; is_active && effort > 0;) {
       is_active = false;
