@@ -43,7 +43,7 @@ def seconds(value):
 
 
 def percent(value):
-    return "no plan" if value == NEVER else f"+{value:.3f} %"
+    return "no plan" if value == NEVER else f"{value:+.3f} %"
 
 
 def ratio(value):
