@@ -101,6 +101,8 @@ class Races {
       for (const Stretch& stretch : stretches_)
         parts_.push_back(PartOf(core, stretch.items, stretch.from, stretch.to));
     }
+    heights_.assign(stretches_.size(), kNoHeight);
+    without_plan_ = stretches_.size();
     for (size_t k = 0; k < stretches_.size(); ++k) AddRace(k);
   }
 
@@ -109,20 +111,17 @@ class Races {
     if (races_.size() > 1 && options_.solver.empty()) {
       for (Race& race : races_) TakeFirstPlan(race);
     }
-    int64_t effort = options_.effort;
-    for (bool is_active = true; is_active && effort > 0;) {
-      is_active = false;
-      for (Race& race : races_) {
-        race.SetGoalAtLeast(answer_.bound);
-        race.SetEffort(effort);
-        if (race.IsOver()) continue;
-        const int round = race.round();
-        RunRound(race);
-        // Where nobody does anything any more, it is over too.
-        is_active = is_active || round < 2 || race.effort() != effort;
-        effort = race.effort();
-        answer_.bound = std::max(answer_.bound, race.bound());
+    effort_ = options_.effort;
+    for (int round = 0; effort_ > 0; ++round) {
+      const int64_t before = effort_;
+      bool is_over = true;
+      for (const NamedSolver& solver : kSolvers) {
+        if (!options_.solver.empty() && solver.name != options_.solver) continue;
+        for (Race& race : races_) is_over = !RunTurn(race, solver) && is_over;
       }
+      for (Race& race : races_) race.StartRound();
+      // Where nobody does anything any more, it is over too.
+      if (is_over || (round > 1 && effort_ == before)) break;
     }
     for (size_t k = 0; k < races_.size(); ++k) {
       Race& race = races_[k];
@@ -150,36 +149,43 @@ class Races {
     races_.back().SetWitness(bound.witness);
   }
 
-  void RunRound(Race& race) {
-    for (const NamedSolver& solver : kSolvers) {
-      if (!options_.solver.empty() && solver.name != options_.solver) continue;
-      if (!race.IsOver()) solver.solve(race);
-    }
-    race.StartRound();
+  // False when the race is over.
+  bool RunTurn(Race& race, const NamedSolver& solver) {
+    race.SetGoalAtLeast(answer_.bound);
+    race.SetEffort(effort_);
+    if (race.IsOver()) return false;
+    solver.solve(race);
+    effort_ = race.effort();
+    answer_.bound = std::max(answer_.bound, race.bound());
+    return true;
   }
 
   void Keep(size_t k, std::span<const int64_t> offsets) {
     for (size_t i = 0; i < offsets.size(); ++i)
       answer_.offsets[stretches_[k].items[i]] = offsets[i];
-    int64_t height = 0;
-    for (const Race& race : races_) {
-      if (!race.has_plan()) return;
-      height = std::max(height, race.height());
-    }
+    const int64_t before = std::exchange(heights_[k], races_[k].height());
+    if (before == kNoHeight) --without_plan_;
+    // Lower than before only if the highest stretch is.
+    if (without_plan_ != 0 || (before != kNoHeight && before < height_)) return;
+    const int64_t height = std::ranges::max(heights_);
     if (height >= height_) return;
     height_ = height;
     on_plan_(answer_);
   }
 
+  static constexpr int64_t kNoHeight = std::numeric_limits<int64_t>::max();
   const Core& core_;
   const SolveOptions& options_;
   int64_t goal_;
   std::function<void(const CoreAnswer&)> on_plan_;
   std::vector<Stretch> stretches_;
-  std::vector<Core> parts_;  // by stretch, if there are several
-  std::deque<Race> races_;   // by stretch
+  std::vector<Core> parts_;       // by stretch, if there are several
+  std::deque<Race> races_;        // by stretch
+  std::vector<int64_t> heights_;  // by stretch
+  size_t without_plan_ = 0;
+  int64_t effort_ = 0;
   CoreAnswer answer_;
-  int64_t height_ = std::numeric_limits<int64_t>::max();
+  int64_t height_ = kNoHeight;
 };
 
 Status StatusOf(const Answer& answer, const std::optional<int64_t>& capacity) {
