@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a plan, as a counterexample: who wrote where, and who reads there afterwards.
+//
+//     unsound: overwritten: exp.2 reads mul.1 at 7, and finds add.3 there
+//       add.3 wrote allocation 4, bytes 1024 to 4096, at 6   (jit(f)/add, model.py:12)
+//       exp.2 needs mul.1, which is at 0 to 4096 of it        (jit(f)/exp, model.py:14)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stowplan {
+class JsonWriter;
+}
+
+namespace stowplan::check {
+
+// docs/check.md says what each means; its name there is the code of the JSON.
+enum class Code : uint8_t {
+  // A read gets wrong bytes.
+  kOverwritten,         // it finds what another instruction wrote
+  kNeverWritten,        // it finds nothing
+  kInPlace,             // an instruction writes over an operand before it has read all of it
+  kInFlight,            // something is written that an asynchronous operation is working on
+  kOutside,             // a value ends behind its allocation
+  kWrongSpace,          // a value is not in the memory space that its layout says
+  kParameterChanged,    // a parameter is not donated, and written over
+  kConstantChanged,     // a constant is written over
+  kOutputChanged,       // a part of the result is written over before the end
+  kOutputElsewhere,     // an output does not lie on the parameter that was donated for it
+  kOutputsShareBytes,   // two parts of the result lie on each other
+  kAliveTogether,       // of a report alone: two values share bytes while both are alive
+  // The report contradicts itself or the program; no read is known to be wrong.
+  kUnknownValue,        // the program has no such instruction or part
+  kNoPlace,             // a value of the program has no place
+  kTwoPlaces,           // a value has two
+  kSize,                // a value's size is not that of its shape
+  kColor,               // a value's color is not its allocation's
+  kFlag,                // an allocation's flags are not those of what lies in it
+  kOrder,               // the report's order is not the program's schedule
+  kRange,               // a live range does not fit its positions, uses or the schedule
+  kContradiction,       // anything else that report/check.h finds
+};
+
+std::string_view Name(Code code);
+[[nodiscard]] bool IsUnsound(Code code);
+
+// A value, by where it is born.
+struct ValueName {
+  std::string instruction;
+  std::string index;  // "{1,0}"; empty when the instruction returns no tuple
+  [[nodiscard]] std::string text() const { return instruction + index; }
+  friend auto operator<=>(const ValueName&, const ValueName&) = default;
+};
+
+// Something that happens at a time, and the user's words for it.
+struct Event {
+  std::string instruction;  // empty: no instruction, but the begin or end of the program
+  int64_t time = -1;        // on the time line of the schedule; -1: not on it
+  std::string op_name;
+  std::string source;  // "model.py:14"
+};
+
+struct Finding {
+  Code code = Code::kOverwritten;
+  ValueName wanted;         // the value that is read, or that the finding is about
+  ValueName found;          // what lies there instead; may be empty
+  int64_t allocation = -1;  // XLA's number; -1: none
+  int64_t begin = 0;        // the bytes of it that are wrong
+  int64_t end = 0;
+  Event write;              // who spoils them
+  Event read;               // who needs them
+  std::string message;      // the first line
+};
+using Findings = std::vector<Finding>;
+
+// Three lines, or one where there is neither a writer nor a reader.
+[[nodiscard]] std::string Describe(const Finding& finding);
+void WriteJson(const Finding& finding, JsonWriter& json);
+
+}  // namespace stowplan::check

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/check/check.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "check/execute.h"
+#include "stowplan/target/size.h"
+
+namespace stowplan::check {
+namespace {
+
+using hlo::CompId;
+using hlo::InstrId;
+
+// How long a list of findings becomes: the first ones tell the story.
+constexpr size_t kMaxFindings = 10'000;
+
+// In which order a computation's instructions are executed: by its schedule, or as the report lists
+// them. Those inside of instructions (reducers) have no schedule, and stand in an order that works.
+class Orders {
+ public:
+  Orders(const hlo::Module& module, const report::Report& report) : module_(module) {
+    if (!report.live_ranges) return;
+    for (const std::string_view name : report.live_ranges->sequence)
+      times_.emplace(name, static_cast<int64_t>(times_.size()));
+  }
+
+  Result<std::vector<std::vector<InstrId>>> Find() {
+    std::vector<std::vector<InstrId>> orders(module_.computations.size());
+    std::vector<uint8_t> is_run(module_.computations.size(), 0);
+    MarkRun(module_.entry, is_run);
+    for (size_t c = 0; c < orders.size(); ++c) {
+      const hlo::Computation& computation = module_.computations[CompId(c)];
+      const std::span<const InstrId> schedule = module_.schedule_of(CompId(c));
+      if (!schedule.empty()) {
+        orders[c].assign(schedule.begin(), schedule.end());
+        continue;
+      }
+      for (uint32_t k = 0; k < computation.count; ++k)
+        orders[c].push_back(InstrId(size_t{computation.first.index} + k));
+      if (is_run[c] == 0 || computation.count < 2) continue;
+      for (const InstrId id : orders[c]) {
+        if (times_.contains(module_.name(id))) continue;
+        return Fail(module_.source ? module_.source->name() : std::string(),
+                    fmt::format("the order in which {} is executed is not known",
+                                module_.name(CompId(c))),
+                    "the module has no schedule; a report with live ranges tells it");
+      }
+      std::ranges::stable_sort(orders[c], {},
+                               [&](InstrId id) { return times_.at(module_.name(id)); });
+    }
+    return orders;
+  }
+
+ private:
+  // Computations that are part of the program's own order.
+  void MarkRun(CompId entry, std::vector<uint8_t>& is_run) const {
+    std::vector<CompId> stack = {entry};
+    while (!stack.empty()) {
+      const CompId id = stack.back();
+      stack.pop_back();
+      if (std::exchange(is_run[id.index], 1) != 0) continue;
+      const hlo::Computation& computation = module_.computations[id];
+      for (uint32_t k = 0; k < computation.count; ++k) {
+        const InstrId instruction(size_t{computation.first.index} + k);
+        switch (module_.instructions[instruction].opcode) {
+          case hlo::Opcode::kWhile:
+          case hlo::Opcode::kConditional:
+          case hlo::Opcode::kCall:
+          case hlo::Opcode::kAsyncStart:
+            for (const CompId callee : module_.called_by(instruction)) stack.push_back(callee);
+            break;
+          default:
+            break;
+        }
+      }
+    }
+  }
+
+  const hlo::Module& module_;
+  std::unordered_map<std::string_view, int64_t> times_;
+};
+
+}  // namespace
+
+Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& report,
+                          const Target& target) {
+  const std::string file = module.source ? module.source->name() : std::string();
+  if (!report.has_assignment) return Fail(file, "the report has no assignment");
+  const std::optional<Trees> trees = Trees::Of(module);
+  if (!trees) return Fail(file, "the tuples of the program are too large");
+  std::vector<int64_t> sizes(module.shapes.size(), 0);
+  for (size_t s = 0; s < sizes.size(); ++s) {
+    // Shapes without a size are never placed.
+    sizes[s] = std::max<int64_t>(0, ByteSize(module.shapes, hlo::ShapeId(s), target).value_or(0));
+  }
+  STOWPLAN_TRY(const std::vector<std::vector<InstrId>> orders, Orders(module, report).Find());
+  Verdict verdict;
+  const Places places = FindPlaces(module, *trees, report, sizes, verdict.findings);
+  if (const Result<void> done =
+          Execute({module, report, *trees, places, sizes, orders}, verdict);
+      !done)
+    return std::unexpected(done.error());
+  std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {
+    return IsUnsound(a.code) && !IsUnsound(b.code);
+  });
+  if (verdict.findings.size() > kMaxFindings) verdict.findings.resize(kMaxFindings);
+  return verdict;
+}
+
+}  // namespace stowplan::check

@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/execute.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/checked_math.h"
+#include "base/hash.h"
+#include "check/invariants.h"
+#include "check/meaning.h"
+#include "check/memory.h"
+#include "check/overwriting.h"
+#include "check/witness.h"
+
+namespace stowplan::check {
+namespace {
+
+using hlo::CompId;
+using hlo::InstrId;
+using hlo::Opcode;
+using hlo::ShapeId;
+
+// A computation that is called from many places is executed for each of them.
+constexpr int64_t kStepsPerInstruction = 64;
+// Calls nest this deep at most.
+constexpr int kMaxDepth = 500;
+
+// What is known of a part of an instruction's result: what it is, and where.
+struct Cell {
+  ContentId content = kLost;
+  PlaceId place = kNoPlaceId;
+};
+
+class Executor {
+ public:
+  Executor(const Plan& plan, Verdict& verdict)
+      : module_(plan.module),
+        trees_(plan.trees),
+        plan_(plan),
+        memory_(plan.report.allocations.size()),
+        overwriting_(plan.module, plan.trees),
+        invariants_(plan.module, plan.trees),
+        witness_(plan.module, plan.report, plan.trees, verdict),
+        verdict_(verdict) {
+    cells_.resize(trees_.count());
+    writes_.resize(module_.computations.size());
+    has_writes_.resize(module_.computations.size());
+    budget_ = 1'000'000 + kStepsPerInstruction * static_cast<int64_t>(module_.instructions.size());
+  }
+
+  Result<void> Run() {
+    Load();
+    const CompId entry = module_.entry;
+    RunComputation(entry);
+    Finish();
+    is_inner_ = true;
+    for (const CompId id : FindInner()) {
+      for (const InstrId parameter : module_.parameters_of(id)) DefineAll(parameter);
+      RunComputation(id);
+    }
+    if (is_too_long_) {
+      return Fail(module_.source ? module_.source->name() : std::string(),
+                  "computations are called from so many places that the program is too long to be "
+                  "executed");
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Opcode opcode(InstrId id) const { return module_.instructions[id].opcode; }
+  [[nodiscard]] ShapeId shape(InstrId id) const { return module_.instructions[id].shape; }
+  [[nodiscard]] Cell& cell(InstrId id, uint32_t part) { return cells_[trees_.top(id) + part]; }
+  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return plan_.sizes[trees_.shape(row).index]; }
+  [[nodiscard]] bool IsTable(uint32_t row) const {
+    return module_.shapes.is_tuple(trees_.shape(row));
+  }
+
+  // --- Contents ---
+
+  ContentId NewContent(uint32_t row) {
+    origins_.push_back(row);
+    return static_cast<ContentId>(origins_.size());  // 0 is kLost
+  }
+  // Equal keys have equal contents.
+  ContentId SharedContent(std::string key, uint32_t row) {
+    const auto [known, is_new] = shared_.try_emplace(std::move(key), kLost);
+    if (is_new) known->second = NewContent(row);
+    return known->second;
+  }
+  // A table holds the places of its elements, wherever it was made.
+  ContentId TableContent(uint32_t row) {
+    std::string key = "table";
+    const std::span<const uint32_t> children = trees_.children(trees_.shape(row));
+    for (const uint32_t child : children) {
+      const Place& place = plan_.places.rows[cells_[row + child].place];
+      const bool is_somewhere = cells_[row + child].place != kNoPlaceId;
+      const int64_t numbers[] = {is_somewhere ? int64_t{place.allocation} : -1, place.offset};
+      key.append(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+    }
+    return SharedContent(std::move(key), row);
+  }
+  ContentId ConstantContent(InstrId id, uint32_t row) {
+    const hlo::Attribute* literal = module_.FindAttribute(id, hlo::AttributeKey::kLiteral);
+    // `{...}` stands for what the text left out.
+    if (literal == nullptr || trees_.count(shape(id)) != 1) return NewContent(row);
+    const std::string_view text = module_.view(literal->text());
+    if (text.find("...") != std::string_view::npos) return NewContent(row);
+    return SharedContent(fmt::format("constant {} {}", shape(id).index, text), row);
+  }
+
+  // --- Memory ---
+
+  [[nodiscard]] Bytes BytesAt(PlaceId id, int64_t size) const {
+    const Place& place = plan_.places.rows[id];
+    return {place.allocation, place.offset, SaturatingAdd(place.offset, size)};
+  }
+  // Whether `row`, which is `at` now, is there.
+  void Read(uint32_t row, Cell at, const Reader& reader) {
+    const int64_t size = SizeAt(row);
+    if (at.place == kNoPlaceId || size == 0) return;
+    ++verdict_.reads;
+    const Bytes bytes = BytesAt(at.place, size);
+    const auto wrong = memory_.Find(bytes, at.content);
+    if (!wrong || at.content == kLost) return;
+    witness_.AddWrongRead(bytes, OriginOf(at.content, row), *wrong, reader);
+  }
+  [[nodiscard]] uint32_t OriginOf(ContentId content, uint32_t otherwise) const {
+    return content == kLost ? otherwise : origins_[content - 1];
+  }
+  void Write(uint32_t row, Cell at, InstrId writer) {
+    const int64_t size = SizeAt(row);
+    if (at.place == kNoPlaceId || size == 0) return;
+    ++verdict_.writes;
+    memory_.Write(BytesAt(at.place, size), at.content, writer, row, step_);
+  }
+  void Lose(const Memory::Change& change) {
+    memory_.Write(change.bytes, kLost, change.writer, change.row, step_);
+  }
+
+  // A part that the instruction makes.
+  void Define(InstrId id, uint32_t row, ContentId content) {
+    Cell& at = cells_[row];
+    at = {content, plan_.places.by_row[row]};
+    if (at.place == kNoPlaceId && SizeAt(row) > 0 && !is_inner_ && opcode(id) != Opcode::kConstant)
+      witness_.AddUnplaced(row);
+    Write(row, at, id);
+  }
+  // Elements first, since tables point to them.
+  void DefineAll(InstrId id) {
+    const uint32_t top = trees_.top(id);
+    const uint32_t count = trees_.count(shape(id));
+    for (uint32_t part = count; part-- > 0;) {
+      const uint32_t row = top + part;
+      cells_[row].place = plan_.places.by_row[row];
+      Define(id, row, IsTable(row) ? TableContent(row) : NewContent(row));
+    }
+  }
+
+  // --- The program ---
+
+  void Load() {
+    for (const InstrId parameter : module_.parameters_of(module_.entry)) DefineAll(parameter);
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      const InstrId id(i);
+      if (IsLoaded(id)) DefineConstant(id);
+    }
+  }
+  [[nodiscard]] bool IsLoaded(InstrId id) const {
+    if (opcode(id) != Opcode::kConstant) return false;
+    const PlaceId place = plan_.places.by_row[trees_.top(id)];
+    return place != kNoPlaceId &&
+           plan_.report.allocations[report::AllocationId(plan_.places.rows[place].allocation)]
+               .is_constant;
+  }
+  void DefineConstant(InstrId id) {
+    const uint32_t top = trees_.top(id);
+    for (uint32_t part = trees_.count(shape(id)); part-- > 0;) {
+      const uint32_t row = top + part;
+      cells_[row].place = plan_.places.by_row[row];
+      Define(id, row, IsTable(row) ? TableContent(row) : ConstantContent(id, row));
+    }
+  }
+
+  void RunComputation(CompId id) {
+    if (++depth_ > kMaxDepth) is_too_long_ = true;
+    for (const InstrId instruction : plan_.orders[id.index]) {
+      if (is_too_long_ || --budget_ < 0) {
+        is_too_long_ = true;
+        break;
+      }
+      Step(instruction);
+    }
+    --depth_;
+  }
+
+  // Time as XLA counts it: callees stand before their callers.
+  void Tick(InstrId id) {
+    ++step_;
+    if (witness_.SetTime(id)) ++verdict_.instructions;
+  }
+
+  void Step(InstrId id) {
+    switch (opcode(id)) {
+      case Opcode::kParameter:
+        Tick(id);
+        return;
+      case Opcode::kConstant:
+        Tick(id);
+        if (!IsLoaded(id)) DefineConstant(id);
+        return;
+      case Opcode::kWhile:
+        RunWhile(id);
+        return;
+      case Opcode::kConditional:
+        RunConditional(id);
+        return;
+      case Opcode::kCall:
+        RunCall(id);
+        return;
+      case Opcode::kAsyncStart:
+        RunAsyncStart(id);
+        return;
+      default:
+        Tick(id);
+        RunPlain(id);
+        return;
+    }
+  }
+
+  void RunPlain(InstrId id) {
+    reads_.clear();
+    if (ReadsBytes(opcode(id))) {
+      ReadOperands(id);
+    } else if (opcode(id) == Opcode::kGetTupleElement) {
+      const uint32_t row = trees_.top(module_.operands_of(id)[0]);
+      Read(row, cells_[row], {id});
+    }
+    if (opcode(id) == Opcode::kAsyncDone) CheckFlight(id);
+    FindSources(module_, trees_, id, sources_);
+    Produce(id);
+  }
+
+  // What is read, to compare it with what is then written.
+  struct ReadPart {
+    Bytes bytes;
+    uint32_t operand = 0;
+    uint32_t part = 0;
+  };
+
+  void ReadOperands(InstrId id) {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const uint32_t top = trees_.top(operands[k]);
+      const uint32_t count = trees_.count(shape(operands[k]));
+      for (uint32_t part = 0; part < count; ++part) {
+        const Cell at = cells_[top + part];
+        Read(top + part, at, {id});
+        const int64_t size = SizeAt(top + part);
+        if (at.place != kNoPlaceId && size > 0)
+          reads_.push_back({BytesAt(at.place, size), static_cast<uint32_t>(k), part});
+      }
+    }
+  }
+
+  // The instruction's parts, by `sources_`; new ones are written.
+  void Produce(InstrId id) {
+    const uint32_t top = trees_.top(id);
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    for (auto part = static_cast<uint32_t>(sources_.size()); part-- > 0;) {
+      const Source& source = sources_[part];
+      const uint32_t row = top + part;
+      if (source.kind != Source::Kind::kNew) {
+        const InstrId from = source.kind == Source::Kind::kOperand
+                                 ? operands[source.operand]
+                                 : module_.computations[module_.called_by(id)[0]].root;
+        Hand(cell(from, source.part), row);
+        continue;
+      }
+      cells_[row].place = plan_.places.by_row[row];
+      CheckOverwriting(id, part);
+      Define(id, row, IsTable(row) ? TableContent(row) : ContentOf(id, part));
+    }
+  }
+  ContentId ContentOf(InstrId id, uint32_t part) {
+    const uint32_t row = trees_.top(id) + part;
+    const bool is_copy = (opcode(id) == Opcode::kCopy && part == 0) ||
+                         (opcode(id) == Opcode::kCopyStart && part == 1);
+    if (is_copy) {
+      const uint32_t from = trees_.top(module_.operands_of(id)[0]);
+      if (cells_[from].content != kLost &&
+          KeepsBytes(module_, trees_.shape(from), trees_.shape(row)))
+        return cells_[from].content;
+    }
+    return NewContent(row);
+  }
+  // The same value at another position. If the plan names a place for that position, it is read
+  // there.
+  void Hand(Cell from, uint32_t to) {
+    cells_[to] = from;
+    if (plan_.places.is_known(to)) cells_[to].place = plan_.places.by_row[to];
+  }
+
+  void CheckOverwriting(InstrId id, uint32_t part) {
+    const uint32_t row = trees_.top(id) + part;
+    const int64_t size = SizeAt(row);
+    if (reads_.empty() || cells_[row].place == kNoPlaceId || size == 0) return;
+    const Bytes written = BytesAt(cells_[row].place, size);
+    for (const ReadPart& read : reads_) {
+      if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
+          read.bytes.end <= written.begin)
+        continue;
+      // A done does not touch what it hands on.
+      const bool is_safe = read.bytes.begin == written.begin &&
+                           overwriting_.IsSafe(id, read.operand, read.part, part);
+      if (is_safe) continue;
+      const InstrId operand = module_.operands_of(id)[read.operand];
+      witness_.AddInPlace(read.bytes, written, trees_.top(operand) + read.part, row);
+    }
+  }
+
+  // --- Calls ---
+
+  void Bind(InstrId parameter, InstrId argument) {
+    const uint32_t count = std::min(trees_.count(shape(parameter)), trees_.count(shape(argument)));
+    for (uint32_t part = 0; part < count; ++part)
+      Hand(cell(argument, part), trees_.top(parameter) + part);
+  }
+  void BindAll(CompId callee, std::span<const InstrId> arguments) {
+    const std::span<const InstrId> parameters = module_.parameters_of(callee);
+    for (size_t k = 0; k < std::min(parameters.size(), arguments.size()); ++k)
+      Bind(parameters[k], arguments[k]);
+  }
+
+  void RunCall(InstrId id) {
+    if (module_.called_by(id).empty()) return;
+    const CompId callee = module_.called_by(id)[0];
+    BindAll(callee, module_.operands_of(id));
+    RunComputation(callee);
+    Tick(id);
+    Bind(id, module_.computations[callee].root);
+  }
+
+  void RunAsyncStart(InstrId id) {
+    reads_.clear();
+    ReadOperands(id);
+    reads_.clear();  // the wrapped instructions read and write
+    if (!module_.called_by(id).empty()) {
+      const CompId callee = module_.called_by(id)[0];
+      BindAll(callee, module_.operands_of(id));
+      RunComputation(callee);
+    }
+    Tick(id);
+    FindSources(module_, trees_, id, sources_);
+    // Where the report names a place for the result, the wrapped computation has none.
+    for (uint32_t part = 0; part < sources_.size(); ++part) {
+      if (sources_[part].kind == Source::Kind::kCallee &&
+          cell(module_.computations[module_.called_by(id)[0]].root, sources_[part].part).place ==
+              kNoPlaceId)
+        sources_[part] = {};
+    }
+    Produce(id);
+    flights_[id] = step_;
+  }
+  // What the wrapped computation wrote must still be there.
+  void CheckFlight(InstrId done) {
+    InstrId start = done;
+    while (opcode(start) != Opcode::kAsyncStart) {
+      const std::span<const InstrId> operands = module_.operands_of(start);
+      if (operands.empty()) return;
+      start = operands[0];
+      if (opcode(start) != Opcode::kAsyncStart && opcode(start) != Opcode::kAsyncUpdate) return;
+    }
+    const auto flight = flights_.find(start);
+    if (flight == flights_.end() || module_.called_by(start).empty()) return;
+    for (const Memory::Change& change : WritesOf(module_.called_by(start)[0])) {
+      const auto later = memory_.FindLater(change.bytes, flight->second);
+      if (later) witness_.AddInFlight(change.bytes, change.row, *later, start, done);
+    }
+  }
+
+  // All that a computation and those it calls may write.
+  const std::vector<Memory::Change>& WritesOf(CompId id) {
+    std::vector<Memory::Change>& writes = writes_[id.index];
+    if (std::exchange(has_writes_[id.index], 1) != 0) return writes;
+    std::vector<Source> sources;
+    for (const InstrId instruction : plan_.orders[id.index]) {
+      switch (opcode(instruction)) {
+        case Opcode::kParameter:
+          continue;
+        case Opcode::kWhile:
+        case Opcode::kConditional:
+        case Opcode::kCall:
+          AddCalled(instruction, writes);
+          continue;
+        case Opcode::kAsyncStart:
+          AddCalled(instruction, writes);
+          break;
+        default:
+          break;
+      }
+      if (IsLoaded(instruction)) continue;
+      FindSources(module_, trees_, instruction, sources);
+      for (uint32_t part = 0; part < sources.size(); ++part) {
+        const uint32_t row = trees_.top(instruction) + part;
+        if (sources[part].kind == Source::Kind::kOperand || !plan_.places.is_known(row)) continue;
+        writes.push_back(
+            {BytesAt(plan_.places.by_row[row], SizeAt(row)), instruction, row, step_});
+      }
+    }
+    return writes;
+  }
+  void AddCalled(InstrId id, std::vector<Memory::Change>& writes) {
+    if (writes.size() > static_cast<size_t>(budget_)) {
+      is_too_long_ = true;
+      return;
+    }
+    for (const CompId callee : module_.called_by(id)) {
+      const std::vector<Memory::Change>& inner = WritesOf(callee);
+      writes.insert(writes.end(), inner.begin(), inner.end());
+    }
+  }
+
+  // --- Branches and loops ---
+
+  void RunConditional(InstrId id) {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    const std::span<const CompId> branches = module_.called_by(id);
+    if (operands.size() != branches.size() + 1) return;
+    const uint32_t top = trees_.top(id);
+    const uint32_t count = trees_.count(shape(id));
+    Read(trees_.top(operands[0]), cell(operands[0], 0), {id});
+    std::vector<Cell> merged;
+    std::vector<uint8_t> differs(count, 0);
+    std::vector<Memory::Change> changes;
+    for (size_t k = 0; k < branches.size(); ++k) {
+      const Memory::Mark mark = memory_.Begin();
+      const InstrId root = module_.computations[branches[k]].root;
+      BindAll(branches[k], operands.subspan(k + 1, 1));
+      RunComputation(branches[k]);
+      for (uint32_t part = 0; part < count; ++part) Hand(cell(root, part), top + part);
+      // Who reads the result reads it where the conditional has it.
+      if (merged.empty()) merged.assign(cells_.begin() + top, cells_.begin() + top + count);
+      for (uint32_t part = 0; part < count; ++part) {
+        cells_[top + part].place = merged[part].place;
+        if (cells_[top + part].content != merged[part].content) differs[part] = 1;
+        Read(top + part, cells_[top + part], {.instruction = id, .end_of = branches[k]});
+      }
+      const std::vector<Memory::Change> more = memory_.Undo(mark);
+      changes.insert(changes.end(), more.begin(), more.end());
+    }
+    Tick(id);
+    for (const Memory::Change& change : changes) Lose(change);
+    SetState(id, merged, differs);
+  }
+  // The parts of a loop's state or a conditional's result are in their places: new contents where
+  // they may differ.
+  void SetState(InstrId id, const std::vector<Cell>& cells, const std::vector<uint8_t>& differs) {
+    const uint32_t top = trees_.top(id);
+    for (auto part = static_cast<uint32_t>(cells.size()); part-- > 0;) {
+      const uint32_t row = top + part;
+      cells_[row] = cells[part];
+      if (IsTable(row)) {
+        cells_[row].content = TableContent(row);
+      } else if (differs[part] != 0) {
+        cells_[row].content = NewContent(row);
+      }
+      Write(row, cells_[row], id);
+    }
+  }
+
+  void RunWhile(InstrId id) {
+    if (module_.called_by(id).size() < 2 || module_.operands_of(id).empty()) return;
+    const CompId body = module_.called_by(id)[0];
+    const CompId condition = module_.called_by(id)[1];
+    const InstrId initial = module_.operands_of(id)[0];
+    const InstrId root = module_.computations[body].root;
+    const uint32_t top = trees_.top(id);
+    const uint32_t count = trees_.count(shape(id));
+    if (module_.parameters_of(body).size() != 1 || module_.parameters_of(condition).size() != 1)
+      return;
+    // Where the state is: one place for what comes in, goes round, and comes out.
+    std::vector<Cell> state(count);
+    const InstrId inside = module_.parameters_of(body)[0];
+    for (uint32_t part = 0; part < count; ++part) {
+      Hand(cell(initial, part), trees_.top(inside) + part);
+      Hand(cell(inside, part), top + part);
+      state[part] = cells_[top + part];
+      Read(top + part, state[part], {.instruction = id});
+    }
+    for (const Memory::Change& change : WritesOf(condition)) Lose(change);
+    for (const Memory::Change& change : WritesOf(body)) Lose(change);
+    const std::vector<uint8_t>& is_kept = invariants_.Of(id);
+    std::vector<uint8_t> differs(count);
+    for (uint32_t part = 0; part < count; ++part)
+      differs[part] = part < is_kept.size() && is_kept[part] != 0 ? 0 : 1;
+    SetState(id, state, differs);
+    state.assign(cells_.begin() + top, cells_.begin() + top + count);
+
+    Bind(module_.parameters_of(condition)[0], id);
+    RunComputation(condition);
+    const InstrId answer = module_.computations[condition].root;
+    Read(trees_.top(answer), cell(answer, 0), {.instruction = id});
+    const Memory::Mark mark = memory_.Begin();
+    Bind(inside, id);
+    RunComputation(body);
+    for (uint32_t part = 0; part < count; ++part) {
+      Cell back = cell(root, part);
+      back.place = state[part].place;
+      Read(top + part, back, {.instruction = id, .end_of = body});
+    }
+    memory_.Undo(mark);
+    Tick(id);
+    for (uint32_t part = 0; part < count; ++part) cells_[top + part] = state[part];
+  }
+
+  // --- The end ---
+
+  void Finish() {
+    const InstrId root = module_.computations[module_.entry].root;
+    const uint32_t top = trees_.top(root);
+    std::map<std::pair<uint32_t, int64_t>, uint32_t> outputs;
+    for (uint32_t part = 0; part < trees_.count(shape(root)); ++part) {
+      const Cell at = cells_[top + part];
+      Read(top + part, at, {.instruction = root, .need = Reader::Need::kOutput});
+      if (at.place == kNoPlaceId || SizeAt(top + part) == 0 || IsTable(top + part)) continue;
+      const Bytes bytes = BytesAt(at.place, SizeAt(top + part));
+      const auto [other, is_new] =
+          outputs.try_emplace({bytes.allocation, bytes.begin}, top + part);
+      if (!is_new) witness_.AddSharedOutput(bytes, other->second, top + part);
+    }
+    CheckDonations(root);
+    for (const InstrId parameter : module_.parameters_of(module_.entry)) {
+      for (uint32_t part = 0; part < trees_.count(shape(parameter)); ++part) {
+        const uint32_t row = trees_.top(parameter) + part;
+        if (!donated_.contains(row))
+          Read(row, cells_[row], {.instruction = parameter, .need = Reader::Need::kParameter});
+      }
+    }
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      const InstrId id(i);
+      if (!IsLoaded(id)) continue;
+      for (uint32_t part = 0; part < trees_.count(shape(id)); ++part)
+        Read(trees_.top(id) + part, cell(id, part),
+             {.instruction = id, .need = Reader::Need::kConstant});
+    }
+  }
+
+  // Donated parameters may be written over, and their outputs lie on them.
+  void CheckDonations(InstrId root) {
+    const std::span<const InstrId> parameters = module_.parameters_of(module_.entry);
+    for (const hlo::InputOutputAlias& alias : module_.header.aliases) {
+      if (alias.parameter < 0 || static_cast<size_t>(alias.parameter) >= parameters.size())
+        continue;
+      const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
+      const auto in = trees_.Find(module_, shape(parameter), alias.parameter_index);
+      const auto out = trees_.Find(module_, shape(root), alias.output_index);
+      if (!in || !out) continue;
+      donated_.insert(trees_.top(parameter) + *in);
+      const PlaceId from = cell(parameter, *in).place;
+      const PlaceId to = cell(root, *out).place;
+      if (from == kNoPlaceId || to == kNoPlaceId || SizeAt(trees_.top(root) + *out) == 0) continue;
+      if (plan_.places.rows[from] != plan_.places.rows[to])
+        witness_.AddMovedOutput(BytesAt(to, SizeAt(trees_.top(root) + *out)),
+                                trees_.top(root) + *out, trees_.top(parameter) + *in);
+    }
+  }
+
+  // Computations that run inside of instructions (reducers, comparators), but for fusions.
+  std::vector<CompId> FindInner() {
+    std::set<CompId> inner;
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      const InstrId id(i);
+      switch (opcode(id)) {
+        case Opcode::kWhile:
+        case Opcode::kConditional:
+        case Opcode::kCall:
+        case Opcode::kFusion:
+        case Opcode::kAsyncStart:
+        case Opcode::kAsyncUpdate:
+        case Opcode::kAsyncDone:
+          break;
+        default:
+          for (const CompId callee : module_.called_by(id)) inner.insert(callee);
+          break;
+      }
+    }
+    return {inner.begin(), inner.end()};
+  }
+
+  const hlo::Module& module_;
+  const Trees& trees_;
+  const Plan& plan_;
+  Memory memory_;
+  Overwriting overwriting_;
+  Invariants invariants_;
+  Witness witness_;
+  Verdict& verdict_;
+
+  std::vector<Cell> cells_;        // by row
+  std::vector<uint32_t> origins_;  // by content, from 1 on: where it was made
+  std::unordered_map<std::string, ContentId> shared_;
+  std::vector<Source> sources_;
+  std::vector<ReadPart> reads_;
+  std::vector<std::vector<Memory::Change>> writes_;  // by computation
+  std::vector<uint8_t> has_writes_;
+  std::map<InstrId, int64_t> flights_;  // by async-start: the step after it
+  std::set<uint32_t> donated_;          // rows of entry parameters
+  int64_t step_ = 0;
+  int64_t budget_ = 0;
+  int depth_ = 0;
+  bool is_inner_ = false;
+  bool is_too_long_ = false;
+};
+
+}  // namespace
+
+Result<void> Execute(const Plan& plan, Verdict& verdict) { return Executor(plan, verdict).Run(); }
+
+}  // namespace stowplan::check

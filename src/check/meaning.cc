@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/meaning.h"
+
+#include <algorithm>
+
+namespace stowplan::check {
+namespace {
+
+using hlo::InstrId;
+using hlo::Module;
+using hlo::Opcode;
+using hlo::ShapeId;
+
+class SourceFinder {
+ public:
+  SourceFinder(const Module& module, const Trees& trees, InstrId id, std::vector<Source>& out)
+      : module_(module), trees_(trees), id_(id), operands_(module.operands_of(id)), out_(out) {
+    out_.assign(trees.count(shape()), Source{});
+  }
+
+  void Run() {
+    switch (module_.instructions[id_].opcode) {
+      case Opcode::kBitcast:
+      case Opcode::kDomain:
+      case Opcode::kOptBarrier:
+      case Opcode::kAddDependency:
+      case Opcode::kAllReduceDone:
+        Forward(0, shape(), 0, 0, Source::Kind::kOperand);
+        break;
+      case Opcode::kGetTupleElement:
+        ForwardPart(0, {module_.NumberOr(id_, hlo::AttributeKey::kIndex, 0)}, {});
+        break;
+      case Opcode::kTuple:
+        for (size_t k = 0; k < operands_.size(); ++k)
+          ForwardPart(k, {}, {static_cast<int64_t>(k)});
+        break;
+      case Opcode::kCopy:
+        if (module_.shapes.is_tuple(shape())) {
+          Forward(0, shape(), 0, 0, Source::Kind::kOperand);
+          out_[0] = {};
+        }
+        break;
+      case Opcode::kCopyStart:
+        ForwardPart(0, {}, {1});
+        break;
+      case Opcode::kCopyDone:
+        ForwardPart(0, {0}, {});
+        break;
+      case Opcode::kAllGatherStart:
+      case Opcode::kCollectivePermuteStart:
+        ForwardInputs();
+        break;
+      case Opcode::kAllGatherDone:
+      case Opcode::kCollectivePermuteDone:
+        ForwardPart(0, {1}, {});
+        if (module_.shapes.is_tuple(shape())) out_[0] = {};
+        break;
+      case Opcode::kSend:
+      case Opcode::kRecvDone:
+        if (module_.instructions[id_].opcode == Opcode::kSend) {
+          ForwardPart(0, {}, {0});
+        } else {
+          ForwardPart(0, {0}, {0});
+        }
+        break;
+      case Opcode::kAsyncStart:
+      case Opcode::kAsyncUpdate:
+      case Opcode::kAsyncDone:
+        RunAsync();
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
+  [[nodiscard]] ShapeId shape() const { return module_.instructions[id_].shape; }
+
+  // A subtree of the result from one of the source, which has the same shape.
+  void Forward(uint32_t operand, ShapeId shape, uint32_t to, uint32_t from, Source::Kind kind) {
+    const uint32_t count = trees_.count(shape);
+    for (uint32_t k = 0; k < count && to + k < out_.size(); ++k)
+      out_[to + k] = {kind, operand, from + k};
+  }
+  void ForwardPart(size_t operand, std::vector<int64_t> from, std::vector<int64_t> to) {
+    if (operand >= operands_.size()) return;
+    const ShapeId source = module_.instructions[operands_[operand]].shape;
+    const auto a = trees_.Find(module_, source, from);
+    const auto b = trees_.Find(module_, shape(), to);
+    if (!a || !b) return;
+    const ShapeId part = trees_.shape(trees_.top(id_) + *b);
+    if (trees_.count(part) != trees_.count(trees_.shape(trees_.top(operands_[operand]) + *a)))
+      return;
+    Forward(static_cast<uint32_t>(operand), part, *b, *a, Source::Kind::kOperand);
+  }
+
+  // ((operands), results, ...), or (operand, result, ...) for one. Tables are the start's own.
+  void ForwardInputs() {
+    if (module_.shapes.elements(shape()).empty()) return;
+    const ShapeId first = module_.shapes.elements(shape())[0];
+    const bool is_list =
+        module_.shapes.is_tuple(first) &&
+        (operands_.size() != 1 || !module_.shapes.is_tuple(module_.instructions[operands_[0]].shape));
+    if (!is_list) {
+      ForwardPart(0, {}, {0});
+      return;
+    }
+    for (size_t k = 0; k < operands_.size(); ++k) ForwardPart(k, {}, {0, static_cast<int64_t>(k)});
+  }
+
+  void RunAsync() {
+    const Opcode opcode = module_.instructions[id_].opcode;
+    if (opcode == Opcode::kAsyncStart) {
+      for (size_t k = 0; k < operands_.size(); ++k)
+        ForwardPart(k, {}, {0, static_cast<int64_t>(k)});
+      if (!module_.called_by(id_).empty()) {
+        const auto result = trees_.Find(module_, shape(), std::vector<int64_t>{1});
+        const InstrId root = module_.computations[module_.called_by(id_)[0]].root;
+        if (result && trees_.count(trees_.shape(trees_.top(id_) + *result)) ==
+                          trees_.count(module_.instructions[root].shape)) {
+          Forward(0, trees_.shape(trees_.top(id_) + *result), *result, 0, Source::Kind::kCallee);
+        }
+      }
+    } else if (opcode == Opcode::kAsyncUpdate) {
+      if (!operands_.empty() && module_.instructions[operands_[0]].shape == shape())
+        Forward(0, shape(), 0, 0, Source::Kind::kOperand);
+    } else {
+      ForwardPart(0, {1}, {});
+    }
+    // Each has tables of its own.
+    for (uint32_t row = 0; row < out_.size(); ++row) {
+      if (module_.shapes.is_tuple(trees_.shape(trees_.top(id_) + row))) out_[row] = {};
+    }
+  }
+
+  const Module& module_;
+  const Trees& trees_;
+  InstrId id_;
+  std::span<const InstrId> operands_;
+  std::vector<Source>& out_;
+};
+
+}  // namespace
+
+void FindSources(const Module& module, const Trees& trees, InstrId id, std::vector<Source>& out) {
+  SourceFinder(module, trees, id, out).Run();
+}
+
+bool ReadsBytes(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAddDependency:
+    case Opcode::kAfterAll:
+    case Opcode::kBitcast:
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kDomain:
+    case Opcode::kGetTupleElement:
+    case Opcode::kOptBarrier:
+    case Opcode::kTuple:
+    case Opcode::kWhile:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool KeepsBytes(const Module& module, ShapeId from, ShapeId to) {
+  const hlo::ShapeTable& shapes = module.shapes;
+  if (!hlo::IsArray(shapes[from].type) || shapes[from].type != shapes[to].type) return false;
+  if (!std::ranges::equal(shapes.dims(from), shapes.dims(to))) return false;
+  static const hlo::Layout kNone;
+  const auto layout = [&](ShapeId id) {
+    hlo::Layout copy = shapes[id].layout.is_none() ? kNone : shapes.layout(shapes[id].layout);
+    copy.memory_space = 0;
+    return copy;
+  };
+  return layout(from) == layout(to);
+}
+
+}  // namespace stowplan::check

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A symbolic memory: which bytes of which allocation hold which bytes of which content.
+//
+// Allocations are cut into pieces; bytes between pieces hold nothing. What happens after Mark can be
+// taken back, which is how branches and loops are left.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "stowplan/hlo/module.h"
+
+namespace stowplan::check {
+
+using ContentId = uint32_t;
+// Of bytes that some instruction may have written: nobody knows what they hold.
+inline constexpr ContentId kLost = 0;
+
+struct Bytes {
+  uint32_t allocation = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+class Memory {
+ public:
+  struct Piece {
+    int64_t end = 0;
+    ContentId content = kLost;
+    int64_t shift = 0;  // which byte of the content lies at byte 0 of the allocation
+    hlo::InstrId writer;
+    uint32_t row = 0;   // the part of the writer's result
+    int64_t step = 0;   // when
+  };
+  struct Mismatch {
+    int64_t begin = 0;
+    int64_t end = 0;
+    std::optional<Piece> piece;  // nothing: these bytes were never written
+  };
+
+  explicit Memory(size_t allocations) : pieces_(allocations) {}
+
+  // The bytes hold the content, from its first byte on.
+  void Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, uint32_t row,
+             int64_t step);
+  // The first bytes that do not hold it.
+  [[nodiscard]] std::optional<Mismatch> Find(const Bytes& bytes, ContentId content) const;
+  // The first piece that was written after `step`.
+  [[nodiscard]] std::optional<Mismatch> FindLater(const Bytes& bytes, int64_t step) const;
+
+  // Since a mark, changes are kept.
+  using Mark = size_t;
+  [[nodiscard]] Mark Begin();
+  // What was written since; then all of it is taken back.
+  struct Change {
+    Bytes bytes;
+    hlo::InstrId writer;
+    uint32_t row = 0;
+    int64_t step = 0;
+  };
+  std::vector<Change> Undo(Mark mark);
+
+ private:
+  struct Entry {
+    enum class Kind : uint8_t { kAdded, kRemoved };
+    Kind kind = Kind::kAdded;
+    bool is_write = false;  // not only a rest of what was there
+    uint32_t allocation = 0;
+    int64_t begin = 0;
+    Piece piece;
+  };
+  void Add(uint32_t allocation, int64_t begin, const Piece& piece, bool is_write);
+  void Remove(uint32_t allocation, std::map<int64_t, Piece>::iterator row);
+
+  std::vector<std::map<int64_t, Piece>> pieces_;  // by allocation; by first byte
+  std::vector<Entry> log_;
+  size_t marks_ = 0;
+};
+
+}  // namespace stowplan::check

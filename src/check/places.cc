@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/places.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/checked_math.h"
+
+namespace stowplan::check {
+namespace {
+
+using hlo::InstrId;
+
+class Finder {
+ public:
+  Finder(const hlo::Module& module, const Trees& trees, const report::Report& report,
+         const std::vector<int64_t>& sizes, Findings& findings)
+      : module_(module), trees_(trees), report_(report), sizes_(sizes), findings_(findings) {
+    places_.rows.resize(1);
+    places_.by_row.assign(trees.count(), kNoPlaceId);
+    names_.reserve(module.instructions.size());
+    for (size_t i = 0; i < module.instructions.size(); ++i)
+      names_.emplace(module.name(InstrId(i)), InstrId(i));
+  }
+
+  Places Run() && {
+    for (const report::Value& value : report_.values.rows()) {
+      if (!value.allocation.is_none()) AddValue(value);
+    }
+    return std::move(places_);
+  }
+
+ private:
+  void AddValue(const report::Value& value) {
+    const auto instruction = names_.find(value.instruction);
+    const auto part = instruction == names_.end()
+                          ? std::nullopt
+                          : trees_.Find(module_, module_.instructions[instruction->second].shape,
+                                        report_.numbers(value.index));
+    if (!part) {
+      Complain(Code::kUnknownValue, value, {std::string(value.instruction), ""},
+               fmt::format("the program has no value {}", value.instruction));
+      return;
+    }
+    const uint32_t row = trees_.top(instruction->second) + *part;
+    const Place place = {value.allocation.index, value.offset};
+    CheckPlace(value, row);
+    if (const PlaceId known = places_.by_row[row]; known != kNoPlaceId) {
+      if (places_.rows[known] != place)
+        Complain(Code::kTwoPlaces, value, NameOf(module_, trees_, row),
+                 fmt::format("{} has two places", NameOf(module_, trees_, row).text()));
+      return;
+    }
+    places_.by_row[row] = static_cast<PlaceId>(places_.rows.size());
+    places_.rows.push_back(place);
+  }
+
+  void CheckPlace(const report::Value& value, uint32_t row) {
+    const report::Allocation& allocation = report_.allocations[value.allocation];
+    const int64_t bytes = sizes_[trees_.shape(row).index];
+    const auto name = [&] { return NameOf(module_, trees_, row); };
+    if (value.offset < 0 || SaturatingAdd(value.offset, bytes) > allocation.size) {
+      Complain(Code::kOutside, value, name(),
+               fmt::format("{} takes bytes {} to {} of allocation {}, which has {}", name().text(),
+                           value.offset, SaturatingAdd(value.offset, bytes), allocation.number,
+                           allocation.size));
+    }
+    if (value.size < bytes) {
+      Complain(Code::kSize, value, name(),
+               fmt::format("{} is given {} bytes, and its shape takes {}", name().text(),
+                           value.size, bytes));
+    }
+    const hlo::Shape& shape = module_.shapes[trees_.shape(row)];
+    if (hlo::IsArray(shape.type)) {
+      const int64_t space =
+          shape.layout.is_none() ? 0 : module_.shapes.layout(shape.layout).memory_space;
+      if (space != allocation.color && !IsGuest(value, allocation)) {
+        Complain(Code::kWrongSpace, value, name(),
+                 fmt::format("{} belongs in memory space {}, and allocation {} is in {}",
+                             name().text(), space, allocation.number, allocation.color));
+      }
+    }
+    if (value.color >= 0 && value.color != allocation.color && !IsGuest(value, allocation)) {
+      Complain(Code::kColor, value, name(),
+               fmt::format("{} is of color {}, and allocation {} of {}", name().text(),
+                           value.color, allocation.number, allocation.color));
+    }
+  }
+
+  // Of another color, and allowed to be there: XLA lists such values apart.
+  [[nodiscard]] bool IsGuest(const report::Value& value,
+                             const report::Allocation& allocation) const {
+    for (const report::ValueId id : allocation.other_colors) {
+      if (&report_.values[id] == &value) return true;
+    }
+    return false;
+  }
+
+  void Complain(Code code, const report::Value& value, ValueName name, std::string message) {
+    Finding finding;
+    finding.code = code;
+    finding.wanted = std::move(name);
+    finding.allocation = report_.allocations[value.allocation].number;
+    finding.begin = value.offset;
+    finding.end = SaturatingAdd(value.offset, value.size);
+    finding.message = std::move(message);
+    findings_.push_back(std::move(finding));
+  }
+
+  const hlo::Module& module_;
+  const Trees& trees_;
+  const report::Report& report_;
+  const std::vector<int64_t>& sizes_;
+  Findings& findings_;
+  Places places_;
+  std::unordered_map<std::string_view, InstrId> names_;
+};
+
+}  // namespace
+
+Places FindPlaces(const hlo::Module& module, const Trees& trees, const report::Report& report,
+                  const std::vector<int64_t>& sizes, Findings& findings) {
+  return Finder(module, trees, report, sizes, findings).Run();
+}
+
+ValueName NameOf(const hlo::Module& module, const Trees& trees, uint32_t row) {
+  return {std::string(module.name(trees.instruction(row))), trees.IndexText(module, row)};
+}
+
+}  // namespace stowplan::check

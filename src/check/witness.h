@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings in words: who wrote, who reads, when, and the user's own names for both.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "check/memory.h"
+#include "check/trees.h"
+#include "stowplan/check/check.h"
+
+namespace stowplan::check {
+
+// Who needs a value.
+struct Reader {
+  enum class Need : uint8_t { kOperand, kOutput, kParameter, kConstant };
+  hlo::InstrId instruction;
+  Need need = Need::kOperand;
+  hlo::CompId end_of = {};  // it is read at the end of this computation, which the reader calls
+};
+
+class Witness {
+ public:
+  Witness(const hlo::Module& module, const report::Report& report, const Trees& trees,
+          Verdict& verdict)
+      : module_(module), report_(report), trees_(trees), verdict_(verdict) {
+    times_.assign(module.instructions.size(), -1);
+  }
+
+  // When the instruction is executed first; false when that is known.
+  bool SetTime(hlo::InstrId id);
+
+  void AddWrongRead(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
+                    const Reader& reader);
+  void AddInPlace(const Bytes& read, const Bytes& written, uint32_t wanted, uint32_t output);
+  void AddInFlight(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
+                   hlo::InstrId start, hlo::InstrId done);
+  void AddSharedOutput(const Bytes& bytes, uint32_t a, uint32_t b);
+  void AddMovedOutput(const Bytes& bytes, uint32_t output, uint32_t parameter);
+  void AddUnplaced(uint32_t row);
+
+ private:
+  // Of each pair of values, the first finding of a kind.
+  [[nodiscard]] bool IsNew(Code code, uint32_t a, uint32_t b);
+  Finding& Add(Code code, const Bytes& bytes, uint32_t wanted, uint32_t found);
+  [[nodiscard]] Event EventOf(hlo::InstrId id) const;
+  [[nodiscard]] ValueName NameAt(uint32_t row) const;
+
+  const hlo::Module& module_;
+  const report::Report& report_;
+  const Trees& trees_;
+  Verdict& verdict_;
+  std::vector<int64_t> times_;  // by instruction
+  int64_t now_ = 0;
+  std::set<std::tuple<Code, uint32_t, uint32_t>> seen_;
+};
+
+}  // namespace stowplan::check
