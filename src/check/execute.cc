@@ -62,6 +62,7 @@ class Executor {
     Finish();
     is_inner_ = true;
     for (const CompId id : FindInner()) {
+      if (witness_.HasRun(id)) continue;
       for (const InstrId parameter : module_.parameters_of(id)) DefineAll(parameter);
       RunComputation(id);
     }
@@ -129,6 +130,8 @@ class Executor {
     const Bytes bytes = BytesAt(at.place, size);
     const auto wrong = memory_.Find(bytes, at.content);
     if (!wrong || at.content == kLost) return;
+    // What an asynchronous operation itself writes over its operand.
+    if (wrong->piece && wrong->piece->step <= reader.since) return;
     witness_.AddWrongRead(bytes, OriginOf(at.content, row), *wrong, reader);
   }
   [[nodiscard]] uint32_t OriginOf(ContentId content, uint32_t otherwise) const {
@@ -148,7 +151,8 @@ class Executor {
   void Define(InstrId id, uint32_t row, ContentId content) {
     Cell& at = cells_[row];
     at = {content, plan_.places.by_row[row]};
-    if (at.place == kNoPlaceId && SizeAt(row) > 0 && !is_inner_ && opcode(id) != Opcode::kConstant)
+    if (at.place == kNoPlaceId && SizeAt(row) > 0 && !is_inner_ && opcode(id) != Opcode::kConstant &&
+        !IsTable(row))
       witness_.AddUnplaced(row);
     Write(row, at, id);
   }
@@ -227,6 +231,9 @@ class Executor {
       case Opcode::kAsyncStart:
         RunAsyncStart(id);
         return;
+      case Opcode::kAsyncUpdate:
+        RunAsyncUpdate(id);
+        return;
       default:
         Tick(id);
         RunPlain(id);
@@ -245,6 +252,12 @@ class Executor {
     if (opcode(id) == Opcode::kAsyncDone) CheckFlight(id);
     FindSources(module_, trees_, id, sources_);
     Produce(id);
+    if (IsStart(opcode(id))) flights_[id].step = step_;
+  }
+
+  static bool IsStart(Opcode opcode) {
+    return opcode == Opcode::kCopyStart || opcode == Opcode::kAllGatherStart ||
+           opcode == Opcode::kCollectivePermuteStart;
   }
 
   // What is read, to compare it with what is then written.
@@ -256,17 +269,23 @@ class Executor {
 
   void ReadOperands(InstrId id) {
     const std::span<const InstrId> operands = module_.operands_of(id);
+    const int64_t since = FlightOf(id);
     for (size_t k = 0; k < operands.size(); ++k) {
       const uint32_t top = trees_.top(operands[k]);
       const uint32_t count = trees_.count(shape(operands[k]));
       for (uint32_t part = 0; part < count; ++part) {
         const Cell at = cells_[top + part];
-        Read(top + part, at, {id});
+        Read(top + part, at, {.instruction = id, .since = since});
         const int64_t size = SizeAt(top + part);
         if (at.place != kNoPlaceId && size > 0)
           reads_.push_back({BytesAt(at.place, size), static_cast<uint32_t>(k), part});
       }
     }
+  }
+
+  [[nodiscard]] CompId WrappedBy(InstrId id) const {
+    const InstrId start = opcode(id) == Opcode::kAsyncUpdate ? StartOf(id) : id;
+    return module_.called_by(start)[0];
   }
 
   // The instruction's parts, by `sources_`; new ones are written.
@@ -279,7 +298,7 @@ class Executor {
       if (source.kind != Source::Kind::kNew) {
         const InstrId from = source.kind == Source::Kind::kOperand
                                  ? operands[source.operand]
-                                 : module_.computations[module_.called_by(id)[0]].root;
+                                 : module_.computations[WrappedBy(id)].root;
         Hand(cell(from, source.part), row);
         continue;
       }
@@ -350,39 +369,85 @@ class Executor {
   void RunAsyncStart(InstrId id) {
     reads_.clear();
     ReadOperands(id);
-    reads_.clear();  // the wrapped instructions read and write
-    if (!module_.called_by(id).empty()) {
-      const CompId callee = module_.called_by(id)[0];
-      BindAll(callee, module_.operands_of(id));
-      RunComputation(callee);
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    RunAsync(id, id, {operands.begin(), operands.end()});
+  }
+  void RunAsyncUpdate(InstrId id) {
+    reads_.clear();
+    ReadOperands(id);
+    const InstrId start = StartOf(id);
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    if (start.is_none() || operands.empty()) {
+      Tick(id);
+      FindSources(module_, trees_, id, sources_);
+      Produce(id);
+      return;
+    }
+    std::vector<InstrId> arguments = flights_[start].arguments;
+    arguments.insert(arguments.end(), operands.begin() + 1, operands.end());
+    RunAsync(id, start, std::move(arguments));
+  }
+  // The wrapped computation runs when all its operands are there, which a start may leave to an
+  // update.
+  void RunAsync(InstrId id, InstrId start, std::vector<InstrId> arguments) {
+    const std::vector<ReadPart> reads = std::exchange(reads_, {});
+    Flight& flight = flights_[start];
+    flight.arguments = std::move(arguments);
+    const std::span<const CompId> called = module_.called_by(start);
+    const bool runs = !flight.is_under_way && !called.empty() &&
+                      module_.parameters_of(called[0]).size() <= flight.arguments.size();
+    if (runs) {
+      BindAll(called[0], flight.arguments);
+      RunComputation(called[0]);
     }
     Tick(id);
     FindSources(module_, trees_, id, sources_);
-    // Where the report names a place for the result, the wrapped computation has none.
+    // The parts that were given late; where the report names a place for the result, the wrapped
+    // computation has none.
     for (uint32_t part = 0; part < sources_.size(); ++part) {
       if (sources_[part].kind == Source::Kind::kCallee &&
-          cell(module_.computations[module_.called_by(id)[0]].root, sources_[part].part).place ==
-              kNoPlaceId)
+          cell(module_.computations[called[0]].root, sources_[part].part).place == kNoPlaceId)
         sources_[part] = {};
     }
+    if (id != start) reads_ = reads;  // otherwise the wrapped instructions read and write
     Produce(id);
-    flights_[id] = step_;
+    if (id == start || runs) flight.step = step_;
+    flight.is_under_way |= runs;
+  }
+  // The start of the operation that this done or update belongs to; none when it is neither.
+  [[nodiscard]] InstrId StartOf(InstrId id) const {
+    switch (opcode(id)) {
+      case Opcode::kAsyncDone:
+      case Opcode::kAsyncUpdate:
+      case Opcode::kCopyDone:
+      case Opcode::kAllGatherDone:
+      case Opcode::kCollectivePermuteDone:
+        break;
+      default:
+        return {};
+    }
+    while (!module_.operands_of(id).empty()) {
+      id = module_.operands_of(id)[0];
+      if (opcode(id) != Opcode::kAsyncUpdate) return id;
+    }
+    return {};
+  }
+  // The step until which the operation itself wrote.
+  [[nodiscard]] int64_t FlightOf(InstrId id) const {
+    const InstrId start = StartOf(id);
+    const auto flight = flights_.find(start);
+    return start.is_none() || flight == flights_.end() ? -1 : flight->second.step;
   }
   // What the wrapped computation wrote must still be there.
   void CheckFlight(InstrId done) {
-    InstrId start = done;
-    while (opcode(start) != Opcode::kAsyncStart) {
-      const std::span<const InstrId> operands = module_.operands_of(start);
-      if (operands.empty()) return;
-      start = operands[0];
-      if (opcode(start) != Opcode::kAsyncStart && opcode(start) != Opcode::kAsyncUpdate) return;
-    }
+    const InstrId start = StartOf(done);
     const auto flight = flights_.find(start);
-    if (flight == flights_.end() || module_.called_by(start).empty()) return;
+    if (start.is_none() || flight == flights_.end() || module_.called_by(start).empty()) return;
     for (const Memory::Change& change : WritesOf(module_.called_by(start)[0])) {
-      const auto later = memory_.FindLater(change.bytes, flight->second);
+      const auto later = memory_.FindLater(change.bytes, flight->second.step);
       if (later) witness_.AddInFlight(change.bytes, change.row, *later, start, done);
     }
+    flights_.erase(start);
   }
 
   // All that a computation and those it calls may write.
@@ -471,8 +536,30 @@ class Executor {
       } else if (differs[part] != 0) {
         cells_[row].content = NewContent(row);
       }
-      Write(row, cells_[row], id);
+      if (!IsThere(row)) Write(row, cells_[row], id);
     }
+  }
+  [[nodiscard]] bool IsThere(uint32_t row) const {
+    const Cell at = cells_[row];
+    return at.place != kNoPlaceId && !memory_.Find(BytesAt(at.place, SizeAt(row)), at.content);
+  }
+
+  // Parts of a loop's state that are not always what they were at first.
+  std::vector<uint8_t> FindChanging(InstrId loop, const std::vector<Cell>& state) {
+    const std::vector<uint32_t>& made_of = invariants_.Of(loop);
+    std::vector<uint8_t> changes(state.size(), 0);
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (size_t part = 0; part < state.size(); ++part) {
+        const uint32_t from = made_of[part];
+        const bool is_kept = from != Invariants::kChanged && changes[from] == 0 &&
+                             state[from].content == state[part].content;
+        if (is_kept || changes[part] != 0) continue;
+        changes[part] = 1;
+        is_done = false;
+      }
+    }
+    return changes;
   }
 
   void RunWhile(InstrId id) {
@@ -496,11 +583,7 @@ class Executor {
     }
     for (const Memory::Change& change : WritesOf(condition)) Lose(change);
     for (const Memory::Change& change : WritesOf(body)) Lose(change);
-    const std::vector<uint8_t>& is_kept = invariants_.Of(id);
-    std::vector<uint8_t> differs(count);
-    for (uint32_t part = 0; part < count; ++part)
-      differs[part] = part < is_kept.size() && is_kept[part] != 0 ? 0 : 1;
-    SetState(id, state, differs);
+    SetState(id, state, FindChanging(id, state));
     state.assign(cells_.begin() + top, cells_.begin() + top + count);
 
     Bind(module_.parameters_of(condition)[0], id);
@@ -610,7 +693,13 @@ class Executor {
   std::vector<ReadPart> reads_;
   std::vector<std::vector<Memory::Change>> writes_;  // by computation
   std::vector<uint8_t> has_writes_;
-  std::map<InstrId, int64_t> flights_;  // by async-start: the step after it
+  // Asynchronous operations under way.
+  struct Flight {
+    std::vector<InstrId> arguments;
+    int64_t step = 0;  // what it writes, it has written until then
+    bool is_under_way = false;
+  };
+  std::map<InstrId, Flight> flights_;  // by start
   std::set<uint32_t> donated_;          // rows of entry parameters
   int64_t step_ = 0;
   int64_t budget_ = 0;

@@ -19,19 +19,21 @@ const std::vector<Source>& Invariants::SourcesOf(InstrId id) {
   return row->second;
 }
 
-const std::vector<uint8_t>& Invariants::Of(InstrId loop) {
+const std::vector<uint32_t>& Invariants::Of(InstrId loop) {
   if (const auto known = loops_.find(loop); known != loops_.end()) return known->second;
   const CompId body = module_.called_by(loop)[0];
   const InstrId root = module_.computations[body].root;
   const uint32_t count = trees_.count(module_.instructions[loop].shape);
-  std::vector<uint8_t> is_kept(count, 0);
+  std::vector<uint32_t> made_of(count, kChanged);
   if (module_.parameters_of(body).size() == 1 &&
       trees_.count(module_.instructions[root].shape) == count) {
     const uint32_t parameter = trees_.top(module_.parameters_of(body)[0]);
-    for (uint32_t part = 0; part < count; ++part)
-      is_kept[part] = ParameterOf(trees_.top(root) + part, 0) == parameter + part ? 1 : 0;
+    for (uint32_t part = 0; part < count; ++part) {
+      const auto from = ParameterOf(trees_.top(root) + part, 0);
+      if (from) made_of[part] = *from - parameter;
+    }
   }
-  return loops_.emplace(loop, std::move(is_kept)).first->second;
+  return loops_.emplace(loop, std::move(made_of)).first->second;
 }
 
 std::optional<uint32_t> Invariants::ParameterOf(uint32_t row, int depth) {
@@ -57,7 +59,7 @@ std::optional<uint32_t> Invariants::ParameterOf(uint32_t row, int depth) {
       case Opcode::kParameter:
         return row;
       case Opcode::kWhile:
-        if (Of(id)[part] != 0) next = trees_.top(operands[0]) + part;
+        if (Of(id)[part] == part) next = trees_.top(operands[0]) + part;
         break;
       case Opcode::kCall:
         next = through(module_.called_by(id)[0], operands);

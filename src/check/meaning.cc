@@ -108,22 +108,56 @@ class SourceFinder {
     for (size_t k = 0; k < operands_.size(); ++k) ForwardPart(k, {}, {0, static_cast<int64_t>(k)});
   }
 
+  // How many operands a chain has so far.
+  [[nodiscard]] size_t Bound(InstrId chain) const {
+    const std::span<const ShapeId> parts = module_.shapes.elements(module_.instructions[chain].shape);
+    return parts.empty() ? 0 : module_.shapes.elements(parts[0]).size();
+  }
+  // The parts that both have: those of each element of the chain, or of its elements.
+  void Forward(uint32_t operand, ShapeId chain) {
+    if (chain == shape()) {
+      Forward(operand, chain, 0, 0, Source::Kind::kOperand);
+      return;
+    }
+    const size_t count = module_.shapes.elements(chain).size();
+    for (size_t k = 0; k < count; ++k) {
+      const ShapeId part = module_.shapes.elements(chain)[k];
+      const size_t elements =
+          module_.shapes.is_tuple(part) ? module_.shapes.elements(part).size() : 0;
+      for (size_t e = 0; e < elements; ++e)
+        ForwardPart(operand, {static_cast<int64_t>(k), static_cast<int64_t>(e)},
+                    {static_cast<int64_t>(k), static_cast<int64_t>(e)});
+    }
+  }
+  // What the wrapped computation returns.
+  void ForwardResult(InstrId start) {
+    if (module_.called_by(start).empty()) return;
+    const auto result = trees_.Find(module_, shape(), std::vector<int64_t>{1});
+    const InstrId root = module_.computations[module_.called_by(start)[0]].root;
+    if (!result) return;
+    const ShapeId part = trees_.shape(trees_.top(id_) + *result);
+    if (trees_.count(part) == trees_.count(module_.instructions[root].shape))
+      Forward(0, part, *result, 0, Source::Kind::kCallee);
+  }
+
   void RunAsync() {
     const Opcode opcode = module_.instructions[id_].opcode;
     if (opcode == Opcode::kAsyncStart) {
       for (size_t k = 0; k < operands_.size(); ++k)
         ForwardPart(k, {}, {0, static_cast<int64_t>(k)});
-      if (!module_.called_by(id_).empty()) {
-        const auto result = trees_.Find(module_, shape(), std::vector<int64_t>{1});
-        const InstrId root = module_.computations[module_.called_by(id_)[0]].root;
-        if (result && trees_.count(trees_.shape(trees_.top(id_) + *result)) ==
-                          trees_.count(module_.instructions[root].shape)) {
-          Forward(0, trees_.shape(trees_.top(id_) + *result), *result, 0, Source::Kind::kCallee);
-        }
-      }
-    } else if (opcode == Opcode::kAsyncUpdate) {
-      if (!operands_.empty() && module_.instructions[operands_[0]].shape == shape())
-        Forward(0, shape(), 0, 0, Source::Kind::kOperand);
+      ForwardResult(id_);
+    } else if (opcode == Opcode::kAsyncUpdate && !operands_.empty()) {
+      // Operands and contexts of the chain, operands that the update adds, and the result.
+      Forward(0, module_.instructions[operands_[0]].shape);
+      const int64_t before = static_cast<int64_t>(Bound(operands_[0]));
+      for (size_t k = 1; k < operands_.size(); ++k)
+        ForwardPart(k, {}, {0, before + static_cast<int64_t>(k) - 1});
+      InstrId start = operands_[0];
+      while (module_.instructions[start].opcode == Opcode::kAsyncUpdate &&
+             !module_.operands_of(start).empty())
+        start = module_.operands_of(start)[0];
+      if (operands_.size() > 1 && module_.instructions[start].opcode == Opcode::kAsyncStart)
+        ForwardResult(start);
     } else {
       ForwardPart(0, {1}, {});
     }

@@ -45,6 +45,10 @@ class Finder {
       return;
     }
     const uint32_t row = trees_.top(instruction->second) + *part;
+    // Tables of cores that have no pointers.
+    if (module_.shapes.is_tuple(trees_.shape(row)) && value.size == 0 &&
+        report_.allocations[value.allocation].size == 0)
+      return;
     const Place place = {value.allocation.index, value.offset};
     CheckPlace(value, row);
     if (const PlaceId known = places_.by_row[row]; known != kNoPlaceId) {

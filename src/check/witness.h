@@ -19,6 +19,7 @@ struct Reader {
   hlo::InstrId instruction;
   Need need = Need::kOperand;
   hlo::CompId end_of = {};  // it is read at the end of this computation, which the reader calls
+  int64_t since = -1;       // what was written until this step does not matter
 };
 
 class Witness {
@@ -31,6 +32,9 @@ class Witness {
 
   // When the instruction is executed first; false when that is known.
   bool SetTime(hlo::InstrId id);
+  [[nodiscard]] bool HasRun(hlo::CompId id) const {
+    return times_[module_.computations[id].root.index] >= 0;
+  }
 
   void AddWrongRead(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
                     const Reader& reader);
