@@ -326,11 +326,42 @@ class Executor {
     if (plan_.places.is_known(to)) cells_[to].place = plan_.places.by_row[to];
   }
 
+  // A custom call that only says that its operands, one behind the other, are its result. They are
+  // slices of one array, in any order; where each belongs, its start says.
+  [[nodiscard]] bool IsConcatenationInPlace(InstrId id, const Bytes& written) const {
+    const hlo::Attribute* target = module_.FindAttribute(id, hlo::AttributeKey::kCustomCallTarget);
+    if (target == nullptr || module_.view(target->text()) != "ConcatBitcast") return false;
+    std::vector<ReadPart> reads = reads_;
+    std::ranges::sort(reads, {}, [](const ReadPart& read) { return read.bytes.begin; });
+    int64_t end = written.begin;
+    std::vector<int64_t> last;
+    for (const ReadPart& read : reads) {
+      if (read.bytes.allocation != written.allocation || read.bytes.begin != end) return false;
+      std::vector<int64_t> start = SliceStart(module_.operands_of(id)[read.operand]);
+      if (start < last) return false;
+      last = std::move(start);
+      end = read.bytes.end;
+    }
+    return end == written.end;
+  }
+  // Where the slice begins that an instruction is, or that an asynchronous operation returns.
+  [[nodiscard]] std::vector<int64_t> SliceStart(InstrId id) const {
+    if (const InstrId start = StartOf(id); !start.is_none() && !module_.called_by(start).empty())
+      id = module_.computations[module_.called_by(start)[0]].root;
+    const hlo::Attribute* slice = module_.FindAttribute(id, hlo::AttributeKey::kSlice);
+    if (slice == nullptr) return {};
+    std::vector<int64_t> start;
+    const std::span<const int64_t> rows = hlo::Module::Rows(module_.ints, slice->rows());
+    for (size_t k = 0; k < rows.size(); k += 3) start.push_back(rows[k]);
+    return start;
+  }
+
   void CheckOverwriting(InstrId id, uint32_t part) {
     const uint32_t row = trees_.top(id) + part;
     const int64_t size = SizeAt(row);
     if (reads_.empty() || cells_[row].place == kNoPlaceId || size == 0) return;
     const Bytes written = BytesAt(cells_[row].place, size);
+    if (opcode(id) == Opcode::kCustomCall && IsConcatenationInPlace(id, written)) return;
     for (const ReadPart& read : reads_) {
       if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
           read.bytes.end <= written.begin)
@@ -348,8 +379,12 @@ class Executor {
 
   void Bind(InstrId parameter, InstrId argument) {
     const uint32_t count = std::min(trees_.count(shape(parameter)), trees_.count(shape(argument)));
-    for (uint32_t part = 0; part < count; ++part)
-      Hand(cell(argument, part), trees_.top(parameter) + part);
+    for (uint32_t part = 0; part < count; ++part) {
+      const uint32_t row = trees_.top(parameter) + part;
+      Hand(cell(argument, part), row);
+      // Inside of instructions, calls get copies of their arguments.
+      if (is_inner_ && plan_.places.is_known(row)) Write(row, cells_[row], parameter);
+    }
   }
   void BindAll(CompId callee, std::span<const InstrId> arguments) {
     const std::span<const InstrId> parameters = module_.parameters_of(callee);
