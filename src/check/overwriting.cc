@@ -207,6 +207,12 @@ class FusionWalk {
       ends = true;
       return !needed_.contains(user);
     }
+    if (frame == Frame::kWhole && opcode(user) == Opcode::kDynamicUpdateSlice && k == 1 &&
+        !needed_.contains(user)) {
+      // Another output, whose slice is written by the same loop, element by element.
+      ends = true;
+      return true;
+    }
     if (opcode(user) == Opcode::kSort) {
       ends = true;
       return user == target_;
@@ -344,7 +350,9 @@ bool Overwriting::IsSafe(InstrId user, size_t k, uint32_t input, uint32_t output
 bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_t output) {
   const ShapeId from = trees_.shape(trees_.top(module_.operands_of(fusion)[k]) + input);
   const ShapeId to = trees_.shape(trees_.top(fusion) + output);
-  if (!HaveEqualWidth(module_.shapes, from, to)) return false;
+  if (!HaveEqualWidth(module_.shapes, from, to) ||
+      Count(module_.shapes, from) != Count(module_.shapes, to))
+    return false;
   if (module_.called_by(fusion).empty()) return false;
   const CompId callee = module_.called_by(fusion)[0];
   if (k >= module_.parameters_of(callee).size()) return false;

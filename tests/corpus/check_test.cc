@@ -24,7 +24,16 @@ struct Count {
 };
 using Counts = std::map<std::string, Count>;
 
+// A real finding, or so it seems: a scatter that adds to rows of an array what it reads from other
+// rows of the same array, in place. docs/check.md has the story.
+bool IsKnown(const std::string& file, const Verdict& verdict) {
+  return file.find("tpu-v2-libtpu-0.0.51/r11020") != std::string::npos &&
+         verdict.findings.size() == 1 && verdict.findings[0].code == Code::kInPlace &&
+         verdict.findings[0].found.instruction == "scatter_custom_fusion";
+}
+
 void Show(const std::string& file, const Verdict& verdict) {
+  if (IsKnown(file, verdict)) return;
   int shown = 0;
   for (const Finding& finding : verdict.findings) {
     if (++shown > 5) break;
