@@ -99,5 +99,27 @@ TEST(CorpusCheck, PlansOfTextsAreSound) {
   std::cout << without_order << " without any order\n";
 }
 
+TEST(CorpusCheck, ReportsAloneAreSound) {
+  Counts counts;
+  std::vector<std::string> files = FilesBelow(STOWPLAN_CORPUS_DIR, report::kAssignmentEnding);
+  for (const std::string& seed : FilesBelow(STOWPLAN_TESTS_DIR "/../examples/seeds", ".txt"))
+    files.push_back(seed);
+  for (const std::string& file : files) {
+    const Result<report::Report> report = file.ends_with(report::kAssignmentEnding)
+                                              ? report::ReadAllOf(file)
+                                              : report::ReadFiles({file});
+    ASSERT_TRUE(report.has_value()) << file;
+    const Verdict verdict = CheckReport(*report);
+    const bool is_seed = file.find("examples/seeds") != std::string::npos;
+    Count& count = counts[is_seed ? "seeds" : ArchiveOf(file)];
+    ++count.modules;
+    count.sound += verdict.is_sound() ? 1 : 0;
+    count.fine += verdict.is_fine() ? 1 : 0;
+    count.reads += verdict.reads;
+    Show(file, verdict);
+  }
+  Print(counts);
+}
+
 }  // namespace
 }  // namespace stowplan::check

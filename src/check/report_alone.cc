@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report says of itself: no two values share bytes while both are alive, by its own live
+// ranges; ranges reach from the definition to the last reader; places are where allocations are.
+//
+// Ranges are inclusive at both ends, and a value may take the bytes of another at the very step at
+// which that one ends, when the instruction of this step works in place: then both begin at the same
+// byte.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/checked_math.h"
+#include "stowplan/check/check.h"
+#include "stowplan/report/derive.h"
+
+namespace stowplan::check {
+namespace {
+
+using report::Allocation;
+using report::Report;
+using report::Value;
+using report::ValueId;
+
+// Opcodes that hand their operands on, and do not read them.
+bool OnlyHandsOn(std::string_view opcode) {
+  constexpr std::string_view kOpcodes[] = {"while", "call",   "conditional", "tuple",
+                                           "bitcast", "get-tuple-element", "opt-barrier",
+                                           "optimization-barrier", "domain", "add-dependency",
+                                           "after-all"};
+  return opcode.ends_with("-start") || opcode.ends_with("-update") || opcode.ends_with("-done") ||
+         std::ranges::find(kOpcodes, opcode) != std::end(kOpcodes);
+}
+
+// "add" of `%add.1 = f32[2]{0} add(f32[2]{0} %a, ...)`. Empty when the text is not so.
+std::string_view OpcodeOf(std::string_view text) {
+  size_t at = text.find(" = ");
+  if (at == std::string_view::npos) return {};
+  at += 3;
+  int depth = 0;
+  for (; at < text.size() && (depth != 0 || text[at] != ' '); ++at) {
+    if (text[at] == '(' || text[at] == '{' || text[at] == '[') ++depth;
+    if (text[at] == ')' || text[at] == '}' || text[at] == ']') --depth;
+  }
+  if (at >= text.size()) return {};
+  const std::string_view rest = text.substr(at + 1);
+  return rest.substr(0, rest.find('('));
+}
+
+class ReportChecker {
+ public:
+  ReportChecker(const Report& report, Verdict& verdict) : report_(report), verdict_(verdict) {}
+
+  void Run() {
+    ReadSequence();
+    for (const Allocation& allocation : report_.allocations.rows()) {
+      for (const ValueId id : allocation.values) CheckPlace(allocation, report_.values[id]);
+      if (report_.live_ranges && !allocation.is_thread_local && !IsFast(allocation))
+        CheckSharing(allocation);
+    }
+    CheckSizes();
+    if (report_.live_ranges) CheckRanges();
+  }
+
+ private:
+  static int64_t EndOf(const Value& value) { return SaturatingAdd(value.offset, value.size); }
+  [[nodiscard]] ValueName NameOf(const Value& value) const {
+    ValueName name = {std::string(value.instruction), {}};
+    for (const int64_t k : report_.numbers(value.index)) {
+      name.index += name.index.empty() ? '{' : ',';
+      name.index += std::to_string(k);
+    }
+    if (!name.index.empty()) name.index += '}';
+    return name;
+  }
+
+  void ReadSequence() {
+    if (!report_.live_ranges) return;
+    for (const std::string_view name : report_.live_ranges->sequence)
+      times_.emplace(name, static_cast<int64_t>(times_.size()));
+    for (const Value& value : report_.values.rows()) {
+      if (!value.instruction_text.empty())
+        opcodes_.emplace(value.instruction, OpcodeOf(value.instruction_text));
+    }
+  }
+
+  Finding& Add(Code code, const Value& value, std::string message) {
+    Finding finding;
+    finding.code = code;
+    finding.wanted = NameOf(value);
+    if (!value.allocation.is_none()) {
+      finding.allocation = report_.allocations[value.allocation].number;
+      finding.begin = value.offset;
+      finding.end = EndOf(value);
+    }
+    finding.message = std::move(message);
+    verdict_.findings.push_back(std::move(finding));
+    return verdict_.findings.back();
+  }
+
+  void CheckPlace(const Allocation& allocation, const Value& value) {
+    ++verdict_.writes;
+    if (value.offset < 0 || value.size < 0 || EndOf(value) > allocation.size) {
+      Add(Code::kOutside, value,
+          fmt::format("{} takes bytes {} to {} of allocation {}, which has {}",
+                      NameOf(value).text(), value.offset, EndOf(value), allocation.number,
+                      allocation.size));
+    }
+    if (value.color >= 0 && value.color != allocation.color) {
+      Add(Code::kColor, value,
+          fmt::format("{} is of color {}, and allocation {} of {}", NameOf(value).text(),
+                      value.color, allocation.number, allocation.color));
+    }
+  }
+
+  void CheckSizes() {
+    const report::PlainSizes sizes = report::ComputePlainSizes(report_);
+    for (size_t v = 0; v < report_.values.size(); ++v) {
+      const Value& value = report_.values[ValueId(v)];
+      if (value.allocation.is_none() || !sizes.value[v] || *sizes.value[v] <= value.size) continue;
+      if (value.shape.starts_with('(')) continue;  // pointers have no size of their own
+      Add(Code::kSize, value,
+          fmt::format("{} is given {} bytes, and {} takes {}", NameOf(value).text(), value.size,
+                      value.shape, *sizes.value[v]));
+    }
+  }
+
+  // Into the fast memory of TPUs XLA puts values by finer times than those it prints: what a branch
+  // needs, for instance, it keeps until that branch has read it, and prints until the conditional's
+  // end. Only the program tells.
+  [[nodiscard]] bool IsFast(const Allocation& allocation) const {
+    return allocation.color != 0 && std::ranges::any_of(allocation.values, [&](ValueId id) {
+             return report_.values[id].shape.find("T(") != std::string_view::npos;
+           });
+  }
+
+  // --- Who is alive with whom ---
+
+  void CheckSharing(const Allocation& allocation) {
+    std::vector<ValueId> values;
+    for (const ValueId id : allocation.values) {
+      const Value& value = report_.values[id];
+      if (value.has_range && value.size > 0 && value.start <= value.end) values.push_back(id);
+    }
+    std::ranges::sort(values, [&](ValueId a, ValueId b) {
+      const Value& x = report_.values[a];
+      const Value& y = report_.values[b];
+      return std::tuple(x.start, x.end, a) < std::tuple(y.start, y.end, b);
+    });
+    // Those that are alive, by their first byte. They are apart, but at the step where one takes
+    // over from another.
+    std::multimap<int64_t, ValueId> alive;
+    std::set<std::pair<int64_t, ValueId>> ends;
+    int64_t longest = 0;
+    for (const ValueId id : values) {
+      const Value& value = report_.values[id];
+      while (!ends.empty() && ends.begin()->first < value.start) {
+        Erase(alive, ends.begin()->second);
+        ends.erase(ends.begin());
+      }
+      auto next = alive.lower_bound(SaturatingAdd(value.offset, -longest));
+      for (; next != alive.end() && next->first < EndOf(value); ++next)
+        Compare(report_.values[next->second], next->second, value, id);
+      alive.emplace(value.offset, id);
+      ends.emplace(value.end, id);
+      longest = std::max(longest, value.size);
+    }
+  }
+  void Erase(std::multimap<int64_t, ValueId>& alive, ValueId id) const {
+    const auto [begin, end] = alive.equal_range(report_.values[id].offset);
+    for (auto row = begin; row != end; ++row) {
+      if (row->second != id) continue;
+      alive.erase(row);
+      return;
+    }
+  }
+  // `a` began first, and is alive when `b` begins.
+  void Compare(const Value& a, ValueId a_id, const Value& b, ValueId b_id) {
+    if (EndOf(a) <= b.offset || EndOf(b) <= a.offset) return;
+    ++verdict_.reads;
+    const bool touches = a.end == b.start || a.start == a.end || b.start == b.end;
+    if (touches && a.offset == b.offset && MayTakeOver(a, b)) return;
+    if (verdict_.findings.size() > kMaxFindings || !pairs_.insert({a_id, b_id}).second) return;
+    Finding& finding =
+        Add(Code::kAliveTogether, a,
+            fmt::format("{} and {} share bytes while both are alive", NameOf(a).text(),
+                        NameOf(b).text()));
+    finding.found = NameOf(b);
+    finding.begin = std::max(a.offset, b.offset);
+    finding.end = std::min(EndOf(a), EndOf(b));
+    finding.write = {.instruction = std::string(b.instruction), .time = b.start};
+    finding.read = ReaderAt(a);
+  }
+  // Whether the instruction of b may write over a: it reads it, or both are one buffer, of which a
+  // report does not tell more than the place.
+  [[nodiscard]] static bool MayTakeOver(const Value& a, const Value& b) {
+    return a.instruction != b.instruction;
+  }
+  // The last to need the value.
+  [[nodiscard]] Event ReaderAt(const Value& value) const {
+    Event event;
+    event.time = value.end;
+    if (report_.live_ranges && value.end >= 0 &&
+        static_cast<size_t>(value.end) < report_.live_ranges->sequence.size()) {
+      event.instruction = report_.live_ranges->sequence[static_cast<size_t>(value.end)];
+    } else {
+      event.instruction = "the end of the program";
+    }
+    return event;
+  }
+
+  // --- Ranges against the sequence ---
+
+  void CheckRanges() {
+    const auto end = static_cast<int64_t>(report_.live_ranges->sequence.size());
+    for (const Value& value : report_.values.rows()) {
+      if (!value.has_range) continue;
+      if (value.start < 0 || value.start > value.end || value.end > end) {
+        Add(Code::kRange, value,
+            fmt::format("the range of {}, {} to {}, is not within 0 to {}", NameOf(value).text(),
+                        value.start, value.end, end));
+        continue;
+      }
+      CheckBirth(value);
+      if (value.has_uses) CheckUses(value);
+    }
+  }
+  // Nothing is alive before its instruction; parameters are there before their turn.
+  void CheckBirth(const Value& value) {
+    const auto time = times_.find(value.instruction);
+    const auto opcode = opcodes_.find(value.instruction);
+    if (time == times_.end() || opcode == opcodes_.end()) return;
+    if (value.start > time->second && opcode->second != "parameter" && !value.is_phi &&
+        !IsStart(value.start)) {
+      Add(Code::kRange, value,
+          fmt::format("{} is made at {}, and its range begins at {}", NameOf(value).text(),
+                      time->second, value.start));
+    }
+  }
+  // TPUs count what asynchronous computations make from their start on.
+  [[nodiscard]] bool IsStart(int64_t time) const {
+    const std::vector<std::string_view>& sequence = report_.live_ranges->sequence;
+    return static_cast<size_t>(time) < sequence.size() &&
+           sequence[static_cast<size_t>(time)].find("start") != std::string_view::npos;
+  }
+  // Whether XLA cut the range short because another value takes the place over, at the end of the
+  // range or where this reader writes: they are one buffer, and the program (branches of which one
+  // runs, an instruction in place) makes that right or wrong.
+  [[nodiscard]] bool IsCut(const Value& value, std::string_view reader) const {
+    if (value.allocation.is_none()) return true;
+    const Allocation& allocation = report_.allocations[value.allocation];
+    return std::ranges::any_of(allocation.values, [&](ValueId id) {
+      const Value& other = report_.values[id];
+      return &other != &value && other.has_range && other.offset == value.offset &&
+             (other.start == value.end || other.instruction == reader);
+    });
+  }
+  void CheckUses(const Value& value) {
+    for (const report::Use& use : report_.uses_of(value)) {
+      const auto time = times_.find(use.instruction);
+      const auto opcode = opcodes_.find(use.instruction);
+      if (time == times_.end() || opcode == opcodes_.end() || opcode->second.empty() ||
+          OnlyHandsOn(opcode->second) || time->second <= value.end ||
+          IsCut(value, use.instruction))
+        continue;
+      Finding& finding =
+          Add(Code::kRange, value,
+              fmt::format("{} is read by {} at {}, and its range ends at {}",
+                          NameOf(value).text(), use.instruction, time->second, value.end));
+      finding.read = {.instruction = std::string(use.instruction), .time = time->second};
+    }
+  }
+
+  static constexpr size_t kMaxFindings = 10'000;
+
+  const Report& report_;
+  Verdict& verdict_;
+  std::unordered_map<std::string_view, int64_t> times_;
+  std::unordered_map<std::string_view, std::string_view> opcodes_;
+  std::set<std::pair<ValueId, ValueId>> pairs_;
+};
+
+}  // namespace
+
+Verdict CheckReport(const Report& report) {
+  Verdict verdict;
+  if (report.has_assignment) ReportChecker(report, verdict).Run();
+  std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {
+    return IsUnsound(a.code) && !IsUnsound(b.code);
+  });
+  return verdict;
+}
+
+}  // namespace stowplan::check
