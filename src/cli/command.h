@@ -59,6 +59,7 @@ struct CommandSpec {
 std::vector<CommandSpec> Commands();
 
 CommandSpec AssignCommand();
+CommandSpec CheckCommand();
 CommandSpec CompletionCommand();
 CommandSpec PackCommand();
 CommandSpec PrintCommand();
