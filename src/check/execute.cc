@@ -36,6 +36,7 @@ constexpr int kMaxDepth = 500;
 struct Cell {
   ContentId content = kLost;
   PlaceId place = kNoPlaceId;
+  uint32_t origin = 0;  // the row where it was made
 };
 
 class Executor {
@@ -85,14 +86,11 @@ class Executor {
 
   // --- Contents ---
 
-  ContentId NewContent(uint32_t row) {
-    origins_.push_back(row);
-    return static_cast<ContentId>(origins_.size());  // 0 is kLost
-  }
+  ContentId NewContent() { return ++contents_; }
   // Equal keys have equal contents.
-  ContentId SharedContent(std::string key, uint32_t row) {
+  ContentId SharedContent(std::string key) {
     const auto [known, is_new] = shared_.try_emplace(std::move(key), kLost);
-    if (is_new) known->second = NewContent(row);
+    if (is_new) known->second = NewContent();
     return known->second;
   }
   // A table holds the places of its elements, wherever it was made.
@@ -105,15 +103,15 @@ class Executor {
       const int64_t numbers[] = {is_somewhere ? int64_t{place.allocation} : -1, place.offset};
       key.append(reinterpret_cast<const char*>(numbers), sizeof(numbers));
     }
-    return SharedContent(std::move(key), row);
+    return SharedContent(std::move(key));
   }
-  ContentId ConstantContent(InstrId id, uint32_t row) {
+  ContentId ConstantContent(InstrId id) {
     const hlo::Attribute* literal = module_.FindAttribute(id, hlo::AttributeKey::kLiteral);
     // `{...}` stands for what the text left out.
-    if (literal == nullptr || trees_.count(shape(id)) != 1) return NewContent(row);
+    if (literal == nullptr || trees_.count(shape(id)) != 1) return NewContent();
     const std::string_view text = module_.view(literal->text());
-    if (text.find("...") != std::string_view::npos) return NewContent(row);
-    return SharedContent(fmt::format("constant {} {}", shape(id).index, text), row);
+    if (text.find("...") != std::string_view::npos) return NewContent();
+    return SharedContent(fmt::format("constant {} {}", shape(id).index, text));
   }
 
   // --- Memory ---
@@ -132,10 +130,7 @@ class Executor {
     if (!wrong || at.content == kLost) return;
     // What an asynchronous operation itself writes over its operand.
     if (wrong->piece && wrong->piece->step <= reader.since) return;
-    witness_.AddWrongRead(bytes, OriginOf(at.content, row), *wrong, reader);
-  }
-  [[nodiscard]] uint32_t OriginOf(ContentId content, uint32_t otherwise) const {
-    return content == kLost ? otherwise : origins_[content - 1];
+    witness_.AddWrongRead(bytes, at.origin, *wrong, reader);
   }
   void Write(uint32_t row, Cell at, InstrId writer) {
     const int64_t size = SizeAt(row);
@@ -150,7 +145,7 @@ class Executor {
   // A part that the instruction makes.
   void Define(InstrId id, uint32_t row, ContentId content) {
     Cell& at = cells_[row];
-    at = {content, plan_.places.by_row[row]};
+    at = {content, plan_.places.by_row[row], row};
     if (at.place == kNoPlaceId && SizeAt(row) > 0 && !is_inner_ && opcode(id) != Opcode::kConstant &&
         !IsTable(row))
       witness_.AddUnplaced(row);
@@ -163,7 +158,7 @@ class Executor {
     for (uint32_t part = count; part-- > 0;) {
       const uint32_t row = top + part;
       cells_[row].place = plan_.places.by_row[row];
-      Define(id, row, IsTable(row) ? TableContent(row) : NewContent(row));
+      Define(id, row, IsTable(row) ? TableContent(row) : NewContent());
     }
   }
 
@@ -188,7 +183,7 @@ class Executor {
     for (uint32_t part = trees_.count(shape(id)); part-- > 0;) {
       const uint32_t row = top + part;
       cells_[row].place = plan_.places.by_row[row];
-      Define(id, row, IsTable(row) ? TableContent(row) : ConstantContent(id, row));
+      Define(id, row, IsTable(row) ? TableContent(row) : ConstantContent(id));
     }
   }
 
@@ -317,7 +312,7 @@ class Executor {
           KeepsBytes(module_, trees_.shape(from), trees_.shape(row)))
         return cells_[from].content;
     }
-    return NewContent(row);
+    return NewContent();
   }
   // The same value at another position. If the plan names a place for that position, it is read
   // there.
@@ -433,7 +428,7 @@ class Executor {
                       module_.parameters_of(called[0]).size() <= flight.arguments.size();
     if (runs) {
       BindAll(called[0], flight.arguments);
-      RunComputation(called[0]);
+      RunComputation(called[0]);  // `flight` may be gone now
     }
     Tick(id);
     FindSources(module_, trees_, id, sources_);
@@ -444,10 +439,12 @@ class Executor {
           cell(module_.computations[called[0]].root, sources_[part].part).place == kNoPlaceId)
         sources_[part] = {};
     }
+    reads_.clear();
     if (id != start) reads_ = reads;  // otherwise the wrapped instructions read and write
     Produce(id);
-    if (id == start || runs) flight.step = step_;
-    flight.is_under_way |= runs;
+    Flight& now = flights_[start];
+    if (id == start || runs) now.step = step_;
+    now.is_under_way |= runs;
   }
   // The start of the operation that this done or update belongs to; none when it is neither.
   [[nodiscard]] InstrId StartOf(InstrId id) const {
@@ -569,7 +566,8 @@ class Executor {
       if (IsTable(row)) {
         cells_[row].content = TableContent(row);
       } else if (differs[part] != 0) {
-        cells_[row].content = NewContent(row);
+        cells_[row].content = NewContent();
+        cells_[row].origin = row;
       }
       if (!IsThere(row)) Write(row, cells_[row], id);
     }
@@ -722,7 +720,7 @@ class Executor {
   Verdict& verdict_;
 
   std::vector<Cell> cells_;        // by row
-  std::vector<uint32_t> origins_;  // by content, from 1 on: where it was made
+  ContentId contents_ = kLost;     // so many there are
   std::unordered_map<std::string, ContentId> shared_;
   std::vector<Source> sources_;
   std::vector<ReadPart> reads_;

@@ -364,8 +364,12 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
     if (module_.instructions[target].opcode != Opcode::kTuple) break;
     target = module_.operands_of(target)[static_cast<size_t>(number)];
   }
-  const bool is_one = HasOneElement(module_, to) && HasOneElement(module_, from) &&
-                      !module_.shapes.is_tuple(module_.instructions[fusion].shape);
+  // All of one element is read before any of one element is written.
+  bool is_one = HasOneElement(module_, from);
+  for (uint32_t part = 0; is_one && part < trees_.count(module_.instructions[fusion].shape); ++part) {
+    const ShapeId shape = trees_.shape(trees_.top(fusion) + part);
+    is_one = module_.shapes.is_tuple(shape) || HasOneElement(module_, shape);
+  }
   if (is_one) return true;
   const FusionWalk walk(module_, target);
   struct Step {
