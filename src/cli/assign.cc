@@ -21,6 +21,7 @@
 #include "report/json.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/best/best.h"
+#include "stowplan/check/check.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/verify.h"
 #include "stowplan/live/choose_schedule.h"
@@ -261,6 +262,48 @@ Result<hlo::Module> Schedule(const hlo::Module& module, const Rules& rules,
   return std::move(choice.module);
 }
 
+// A plan that shares nothing but what the program makes share.
+Assignment SpreadOut(const Analysis& analysis, const Assignment& plan) {
+  Assignment spread = plan;
+  spread.allocations = {};
+  for (size_t b = 0; b < analysis.buffers.size(); ++b) {
+    const std::span<const ValueId> values = analysis.buffers.values_of(BufferId(b));
+    const Place& place = plan.places[values[0].index];
+    if (place.allocation.is_none()) continue;
+    Allocation allocation = plan.allocations[place.allocation];
+    allocation.values.assign(values.begin(), values.end());
+    allocation.size = place.size;
+    const AllocationId id = spread.allocations.Add(std::move(allocation));
+    for (const ValueId value : values) spread.places[value.index] = {id, 0, place.size};
+  }
+  return spread;
+}
+
+// Executes the program on the plan, as `stowplan check` does. False, and a message, when the plan
+// must not be written. A program that lacks a copy has no sound plan; it is planned all the same, as
+// XLA would, with a warning.
+bool IsFit(const hlo::Module& module, const Analysis& analysis, const Assignment& plan,
+           const report::Report& report, const Setting& setting, Console& console) {
+  const Target& target = setting.rules.target;
+  const Result<check::Verdict> verdict = check::CheckPlan(module, report, target);
+  if (!verdict) {
+    console.Note("note: the plan was not checked: " + verdict.error()[0].message + "\n");
+    return true;
+  }
+  if (verdict->is_sound()) return true;
+  const Result<check::Verdict> best_case = check::CheckPlan(
+      module, report::ReportOf(module, analysis, SpreadOut(analysis, plan), setting.style), target);
+  const bool is_of_program = best_case && !best_case->is_sound();
+  console.Note(check::Describe((is_of_program ? best_case : verdict)->findings[0]));
+  if (is_of_program) {
+    console.Note("note: no plan of this program is sound: a copy is missing in it\n");
+    return true;
+  }
+  console.ShowError("the plan is not sound, so nothing is written",
+                    "this is an error of Stowplan, or of the preset");
+  return false;
+}
+
 int Assign(const AssignOptions& options, Console& console) {
   StageTimes times;
   Result<hlo::Module> module = ReadModule(options.file);
@@ -325,10 +368,11 @@ int Assign(const AssignOptions& options, Console& console) {
                       "this is an error of Stowplan or of the preset");
     return kBadUse;
   }
-  times.Done("check");
   NotePreset(setting->rules, *analysis, assignment, *preset, console);
   const report::Report report = report::ReportOf(*module, *analysis, assignment, setting->style);
   times.Done("report");
+  if (!IsFit(*module, *analysis, assignment, report, *setting, console)) return kBadUse;
+  times.Done("check");
   const int code = Write(report, *plan, options, console);
   times.Done("write");
   if (options.has_stats) console.Note(times.Table());

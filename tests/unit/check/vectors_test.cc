@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrong plans that XLA has made, in the smallest programs that show them.
+#include "unit/check/checking.h"
+
+namespace stowplan::check {
+namespace {
+
+// openxla/xla PR 46543: a is alive from 6 to 7, b from 7 to 10, both ends inclusive, 4096 bytes
+// each, and b begins at byte 1024 while a begins at 0.
+constexpr std::string_view kTouching = R"(HloModule m, is_scheduled=true
+ENTRY main {
+  p = f32[1024]{0} parameter(0)
+  c1 = f32[1024]{0} negate(p)
+  a = f32[1024]{0} negate(c1)
+  b = f32[1024]{0} exponential(a)
+  c2 = f32[1024]{0} negate(p)
+  ROOT r = f32[1024]{0} add(b, c2)
+}
+)";
+
+TEST(XlaVectors, TouchingRangesMustNotOverlapInPart) {
+  EXPECT_EQ(Summary(CheckText(kTouching, R"(
+      p0 4096: p@0
+      out 4096: r@0
+      temp 20480: a@0 b@1024 c1@8192 c2@12288)")),
+            "in-place a b\n");
+}
+TEST(XlaVectors, TouchingRangesMayCoincide) {
+  EXPECT_EQ(Summary(CheckText(kTouching, R"(
+      p0 4096: p@0
+      out 4096: r@0
+      temp 20480: a@0 b@0 c1@8192 c2@12288)")),
+            "");
+}
+TEST(XlaVectors, TouchingRangesOfAReportAlone) {
+  const std::string_view text =
+      "BufferAssignment:\n"
+      "allocation 0: size 8192, preallocated-temp:\n"
+      " value: <0 a @0> (size=4096,offset=0): f32[1024]{0}\n"
+      " value: <1 b @0> (size=4096,offset=1024): f32[1024]{0}\n"
+      "\nTotal bytes used: 8192 (8.0KiB)\n"
+      "\nUsed values:\n"
+      "<0 a @0>\n positions:\n  a\n uses:\n  b, operand 0\n"
+      " from instruction: %a = f32[1024]{0} negate(%z)\n"
+      "<1 b @0>\n positions:\n  b\n uses:\n  r, operand 0\n"
+      " from instruction: %b = f32[1024]{0} exponential(%a)\n"
+      "HloLiveRange (max 11):\n"
+      "  InstructionSequence:\n"
+      "    0:s0\n    1:s1\n    2:s2\n    3:s3\n    4:s4\n    5:z\n    6:a\n    7:b\n    8:s8\n"
+      "    9:s9\n    10:r\n"
+      "  BufferLiveRange:\n"
+      "    a{}:6-7\n    b{}:7-10\n"
+      "  Live ranges at 7 (peak):\n"
+      "    a: 4096 bytes\n    b: 4096 bytes\n";
+  const std::shared_ptr<const Source> source = Source::FromBytes("report.txt", text);
+  const Result<report::Report> report = report::ReadReport(std::span(&source, 1));
+  ASSERT_TRUE(report.has_value()) << Render(report.error());
+  const Verdict verdict = CheckReport(*report);
+  ASSERT_EQ(Summary(verdict), "alive-together a b\n");
+  EXPECT_EQ(verdict.findings[0].begin, 1024);
+  EXPECT_EQ(verdict.findings[0].end, 4096);
+  EXPECT_EQ(verdict.findings[0].write.time, 7);
+}
+
+// openxla/xla 49176: a fusion updates an array in place, and the update is made of another part of
+// the same array.
+std::string Update(std::string_view update) {
+  return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[64]{0} parameter(0)
+  i = s32[] parameter(1)
+  zero = s32[] constant(0)
+)" + std::string(update) +
+         R"(
+  ROOT updated = f32[64]{0} dynamic-update-slice(x, u, i)
+}
+ENTRY main {
+  p = f32[64]{0} parameter(0)
+  i = s32[] parameter(1)
+  ROOT f = f32[64]{0} fusion(p, i), kind=kLoop, calls=fused
+}
+)";
+}
+constexpr std::string_view kInPlace = "p0 256: p@0 f@0\np1 4: i@0";
+
+TEST(XlaVectors, AnUpdateInPlaceMustNotReadItsOwnOutput) {
+  EXPECT_EQ(Summary(CheckText(Update("u = f32[16]{0} slice(x), slice={[3:19]}"), kInPlace)),
+            "in-place p f\n");
+  EXPECT_EQ(Summary(CheckText(
+                Update("u = f32[16]{0} dynamic-slice(x, zero), dynamic_slice_sizes={16}"), kInPlace)),
+            "in-place p f\n");
+  EXPECT_EQ(
+      Summary(CheckText(Update("r = f32[64]{0} reverse(x), dimensions={0}\n"
+                               "u = f32[16]{0} dynamic-slice(r, i), dynamic_slice_sizes={16}"),
+                        kInPlace)),
+      "in-place p f\n");
+}
+TEST(XlaVectors, AnUpdateInPlaceMayReadWhatItWritesThere) {
+  EXPECT_EQ(Summary(CheckText(
+                Update("s = f32[16]{0} dynamic-slice(x, i), dynamic_slice_sizes={16}\n"
+                       "u = f32[16]{0} negate(s)"),
+                kInPlace)),
+            "");
+}
+
+// openxla/xla 38597: an update in place of what a transposition makes of an operand.
+std::string Transposed(std::string_view layout) {
+  return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[16,16]{1,0} parameter(0)
+  u = f32[4,16]{1,0} parameter(1)
+  i = s32[] parameter(2)
+  zero = s32[] constant(0)
+  t = f32[16,16])" +
+         std::string(layout) + R"( transpose(x), dimensions={1,0}
+  ROOT updated = f32[16,16])" +
+         std::string(layout) + R"( dynamic-update-slice(t, u, i, zero)
+}
+ENTRY main {
+  p = f32[16,16]{1,0} parameter(0)
+  u = f32[4,16]{1,0} parameter(1)
+  i = s32[] parameter(2)
+  ROOT f = f32[16,16])" +
+         std::string(layout) + R"( fusion(p, u, i), kind=kLoop, calls=fused
+}
+)";
+}
+constexpr std::string_view kTransposedInPlace = "p0 1024: p@0 f@0\np1 256: u@0\np2 4: i@0";
+
+TEST(XlaVectors, AnUpdateInPlaceOfATransposition) {
+  EXPECT_EQ(Summary(CheckText(Transposed("{1,0}"), kTransposedInPlace)), "in-place p f\n");
+}
+TEST(XlaVectors, ATranspositionMayMoveNothing) {
+  EXPECT_EQ(Summary(CheckText(Transposed("{0,1}"), kTransposedInPlace)), "");
+}
+
+}  // namespace
+}  // namespace stowplan::check
