@@ -87,6 +87,31 @@ class Orders {
 
 }  // namespace
 
+namespace {
+
+// Instructions that are executed before an operand is there.
+void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>>& orders,
+               Findings& findings) {
+  std::vector<uint8_t> is_done(module.instructions.size(), 0);
+  for (const std::vector<InstrId>& order : orders) {
+    for (const InstrId id : order) {
+      is_done[id.index] = 1;
+      for (const InstrId operand : module.operands_of(id)) {
+        if (is_done[operand.index] != 0) continue;
+        Finding finding;
+        finding.code = Code::kNeverWritten;
+        finding.wanted.instruction = module.name(operand);
+        finding.read.instruction = module.name(id);
+        finding.message = fmt::format("{} is executed before its operand {}", module.name(id),
+                                      module.name(operand));
+        findings.push_back(std::move(finding));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& report,
                           const Target& target) {
   const std::string file = module.source ? module.source->name() : std::string();
@@ -100,6 +125,7 @@ Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& repor
   }
   STOWPLAN_TRY(const std::vector<std::vector<InstrId>> orders, Orders(module, report).Find());
   Verdict verdict;
+  FindEarly(module, orders, verdict.findings);
   const Places places = FindPlaces(module, *trees, report, sizes, verdict.findings);
   if (const Result<void> done =
           Execute({module, report, *trees, places, sizes, orders}, verdict);

@@ -120,7 +120,12 @@ class Executor {
     const Place& place = plan_.places.rows[id];
     return {place.allocation, place.offset, SaturatingAdd(place.offset, size)};
   }
-  // Whether `row`, which is `at` now, is there.
+  // Whether `row`, which is `at` now, is there; where nothing is, there is nothing to lose.
+  [[nodiscard]] bool IsThere(uint32_t row, Cell at) const {
+    const int64_t size = SizeAt(row);
+    if (at.place == kNoPlaceId || size == 0) return true;
+    return at.content != kLost && !memory_.Find(BytesAt(at.place, size), at.content);
+  }
   void Read(uint32_t row, Cell at, const Reader& reader) {
     const int64_t size = SizeAt(row);
     if (at.place == kNoPlaceId || size == 0) return;
@@ -535,6 +540,7 @@ class Executor {
     Read(trees_.top(operands[0]), cell(operands[0], 0), {id});
     std::vector<Cell> merged;
     std::vector<uint8_t> differs(count, 0);
+    std::vector<uint8_t> is_lost(count, 0);
     std::vector<Memory::Change> changes;
     for (size_t k = 0; k < branches.size(); ++k) {
       const Memory::Mark mark = memory_.Begin();
@@ -547,34 +553,31 @@ class Executor {
       for (uint32_t part = 0; part < count; ++part) {
         cells_[top + part].place = merged[part].place;
         if (cells_[top + part].content != merged[part].content) differs[part] = 1;
-        Read(top + part, cells_[top + part], {.instruction = id, .end_of = branches[k]});
+        if (!IsThere(top + part, cells_[top + part])) is_lost[part] = 1;
       }
       const std::vector<Memory::Change> more = memory_.Undo(mark);
       changes.insert(changes.end(), more.begin(), more.end());
     }
     Tick(id);
     for (const Memory::Change& change : changes) Lose(change);
-    SetState(id, merged, differs);
+    SetState(id, merged, differs, is_lost);
   }
-  // The parts of a loop's state or a conditional's result are in their places: new contents where
-  // they may differ.
-  void SetState(InstrId id, const std::vector<Cell>& cells, const std::vector<uint8_t>& differs) {
+  // The parts of a loop's state or a conditional's result are in their places, but for those that
+  // are lost, which is wrong only if somebody reads them. Contents are new where they may differ.
+  void SetState(InstrId id, const std::vector<Cell>& cells, const std::vector<uint8_t>& differs,
+                const std::vector<uint8_t>& is_lost) {
     const uint32_t top = trees_.top(id);
     for (auto part = static_cast<uint32_t>(cells.size()); part-- > 0;) {
       const uint32_t row = top + part;
       cells_[row] = cells[part];
       if (IsTable(row)) {
         cells_[row].content = TableContent(row);
-      } else if (differs[part] != 0) {
+      } else if (differs[part] != 0 || is_lost[part] != 0) {
         cells_[row].content = NewContent();
         cells_[row].origin = row;
       }
-      if (!IsThere(row)) Write(row, cells_[row], id);
+      if (is_lost[part] == 0 && !IsThere(row, cells_[row])) Write(row, cells_[row], id);
     }
-  }
-  [[nodiscard]] bool IsThere(uint32_t row) const {
-    const Cell at = cells_[row];
-    return at.place != kNoPlaceId && !memory_.Find(BytesAt(at.place, SizeAt(row)), at.content);
   }
 
   // Parts of a loop's state that are not always what they were at first.
@@ -599,41 +602,67 @@ class Executor {
     if (module_.called_by(id).size() < 2 || module_.operands_of(id).empty()) return;
     const CompId body = module_.called_by(id)[0];
     const CompId condition = module_.called_by(id)[1];
-    const InstrId initial = module_.operands_of(id)[0];
-    const InstrId root = module_.computations[body].root;
-    const uint32_t top = trees_.top(id);
-    const uint32_t count = trees_.count(shape(id));
     if (module_.parameters_of(body).size() != 1 || module_.parameters_of(condition).size() != 1)
       return;
+    const InstrId initial = module_.operands_of(id)[0];
+    const uint32_t top = trees_.top(id);
+    const uint32_t count = trees_.count(shape(id));
     // Where the state is: one place for what comes in, goes round, and comes out.
     std::vector<Cell> state(count);
+    std::vector<uint8_t> is_lost(count, 0);
     const InstrId inside = module_.parameters_of(body)[0];
     for (uint32_t part = 0; part < count; ++part) {
       Hand(cell(initial, part), trees_.top(inside) + part);
       Hand(cell(inside, part), top + part);
       state[part] = cells_[top + part];
-      Read(top + part, state[part], {.instruction = id});
+      if (!IsThere(top + part, state[part])) is_lost[part] = 1;
     }
+    const std::vector<uint8_t> changes = FindChanging(id, state);
+    // If the body does not leave all of the state in its place, the next iteration begins without
+    // these parts: once more, then. No sound plan comes here.
+    while (true) {
+      const Witness::Mark findings = witness_.Begin();
+      const Memory::Mark before = memory_.Begin();
+      if (!RunIteration(id, state, changes, is_lost) || is_too_long_) {
+        memory_.Keep(before);
+        break;
+      }
+      witness_.Undo(findings);
+      memory_.Undo(before);
+    }
+    Tick(id);
+  }
+  // The condition and, on the side, the body. Whether parts of the state got lost in it that were
+  // not known to be.
+  bool RunIteration(InstrId id, const std::vector<Cell>& state, const std::vector<uint8_t>& changes,
+                    std::vector<uint8_t>& is_lost) {
+    const CompId body = module_.called_by(id)[0];
+    const CompId condition = module_.called_by(id)[1];
+    const uint32_t top = trees_.top(id);
+    const auto count = static_cast<uint32_t>(state.size());
     for (const Memory::Change& change : WritesOf(condition)) Lose(change);
     for (const Memory::Change& change : WritesOf(body)) Lose(change);
-    SetState(id, state, FindChanging(id, state));
-    state.assign(cells_.begin() + top, cells_.begin() + top + count);
-
+    SetState(id, state, changes, is_lost);
+    const std::vector<Cell> head(cells_.begin() + top, cells_.begin() + top + count);
     Bind(module_.parameters_of(condition)[0], id);
     RunComputation(condition);
     const InstrId answer = module_.computations[condition].root;
     Read(trees_.top(answer), cell(answer, 0), {.instruction = id});
     const Memory::Mark mark = memory_.Begin();
-    Bind(inside, id);
+    Bind(module_.parameters_of(body)[0], id);
     RunComputation(body);
+    bool is_worse = false;
+    const InstrId root = module_.computations[body].root;
     for (uint32_t part = 0; part < count; ++part) {
       Cell back = cell(root, part);
-      back.place = state[part].place;
-      Read(top + part, back, {.instruction = id, .end_of = body});
+      back.place = head[part].place;
+      if (is_lost[part] != 0 || IsThere(top + part, back)) continue;
+      is_lost[part] = 1;
+      is_worse = true;
     }
     memory_.Undo(mark);
-    Tick(id);
-    for (uint32_t part = 0; part < count; ++part) cells_[top + part] = state[part];
+    std::ranges::copy(head, cells_.begin() + top);
+    return is_worse;
   }
 
   // --- The end ---

@@ -97,4 +97,9 @@ std::vector<Memory::Change> Memory::Undo(Mark mark) {
   return changes;
 }
 
+void Memory::Keep(Mark mark) {
+  --marks_;
+  if (marks_ == 0) log_.resize(mark);
+}
+
 }  // namespace stowplan::check

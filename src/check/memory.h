@@ -61,6 +61,8 @@ class Memory {
     int64_t step = 0;
   };
   std::vector<Change> Undo(Mark mark);
+  // Forgets the mark; what was written stays.
+  void Keep(Mark mark);
 
  private:
   struct Entry {

@@ -38,7 +38,16 @@ bool Witness::SetTime(InstrId id) {
 }
 
 bool Witness::IsNew(Code code, uint32_t a, uint32_t b) {
-  return seen_.insert({code, a, b}).second;
+  if (!seen_.insert({code, a, b}).second) return false;
+  keys_.emplace_back(code, a, b);
+  return true;
+}
+
+void Witness::Undo(Mark mark) {
+  for (; keys_.size() > mark; keys_.pop_back()) {
+    seen_.erase(keys_.back());
+    verdict_.findings.pop_back();  // one for each key
+  }
 }
 
 ValueName Witness::NameAt(uint32_t row) const { return NameOf(module_, trees_, row); }

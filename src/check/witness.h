@@ -36,6 +36,11 @@ class Witness {
     return times_[module_.computations[id].root.index] >= 0;
   }
 
+  // What is found after a mark can be taken back.
+  using Mark = size_t;
+  [[nodiscard]] Mark Begin() const { return keys_.size(); }
+  void Undo(Mark mark);
+
   void AddWrongRead(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
                     const Reader& reader);
   void AddInPlace(const Bytes& read, const Bytes& written, uint32_t wanted, uint32_t output);
@@ -58,7 +63,9 @@ class Witness {
   Verdict& verdict_;
   std::vector<int64_t> times_;  // by instruction
   int64_t now_ = 0;
-  std::set<std::tuple<Code, uint32_t, uint32_t>> seen_;
+  using Key = std::tuple<Code, uint32_t, uint32_t>;
+  std::set<Key> seen_;
+  std::vector<Key> keys_;  // of the findings, in their order
 };
 
 }  // namespace stowplan::check

@@ -111,7 +111,7 @@ TEST(Check, ALoopKeepsItsStateInOnePlace) {
   // The next state is not where the loop looks for it.
   EXPECT_EQ(Summary(CheckText(
                 kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@80 t@32 k@48")),
-            "overwritten y loop{1}\n");
+            "overwritten loop{1} x.2\n");
 }
 TEST(Check, WhatALoopWritesIsLostToWhatIsReadAfterIt) {
   const std::string plan(kLoopPlan);
@@ -152,7 +152,7 @@ ENTRY main {
   EXPECT_EQ(Summary(CheckText(kProgram, plan + "temp 64: k@0 l@16 r@16 c@16 t@0")),
             "overwritten k t\n");
   EXPECT_EQ(Summary(CheckText(kProgram, plan + "temp 64: k@0 l@16 r@48 c@16 t@32")),
-            "never-written r \n");
+            "overwritten c l\n");
 }
 
 TEST(Check, NothingTouchesACopyUnderWay) {
