@@ -97,7 +97,9 @@ void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>
     for (const InstrId id : order) {
       is_done[id.index] = 1;
       for (const InstrId operand : module.operands_of(id)) {
-        if (is_done[operand.index] != 0) continue;
+        if (is_done[operand.index] != 0 ||
+            module.instructions[operand].opcode == hlo::Opcode::kConstant)
+          continue;
         Finding finding;
         finding.code = Code::kNeverWritten;
         finding.wanted.instruction = module.name(operand);

@@ -304,8 +304,19 @@ class Executor {
       }
       cells_[row].place = plan_.places.by_row[row];
       CheckOverwriting(id, part);
+      const std::vector<Memory::Mismatch> rivals = FindRivals(row);
       Define(id, row, IsTable(row) ? TableContent(row) : ContentOf(id, part));
+      for (const Memory::Mismatch& rival : rivals) {
+        memory_.Write({plan_.places.rows[cells_[row].place].allocation, rival.begin, rival.end},
+                      kLost, id, rival.piece->row, step_);
+      }
     }
+  }
+  // Parts of one result that lie on each other are written in no known order.
+  [[nodiscard]] std::vector<Memory::Mismatch> FindRivals(uint32_t row) const {
+    const int64_t size = SizeAt(row);
+    if (sources_.size() == 1 || cells_[row].place == kNoPlaceId || size == 0) return {};
+    return memory_.FindRivals(BytesAt(cells_[row].place, size), step_, row);
   }
   ContentId ContentOf(InstrId id, uint32_t part) {
     const uint32_t row = trees_.top(id) + part;
@@ -550,8 +561,9 @@ class Executor {
       for (uint32_t part = 0; part < count; ++part) Hand(cell(root, part), top + part);
       // Who reads the result reads it where the conditional has it.
       if (merged.empty()) merged.assign(cells_.begin() + top, cells_.begin() + top + count);
+      for (uint32_t part = 0; part < count; ++part) cells_[top + part].place = merged[part].place;
       for (uint32_t part = 0; part < count; ++part) {
-        cells_[top + part].place = merged[part].place;
+        if (IsTable(top + part)) cells_[top + part].content = TableContent(top + part);
         if (cells_[top + part].content != merged[part].content) differs[part] = 1;
         if (!IsThere(top + part, cells_[top + part])) is_lost[part] = 1;
       }
@@ -614,6 +626,10 @@ class Executor {
     for (uint32_t part = 0; part < count; ++part) {
       Hand(cell(initial, part), trees_.top(inside) + part);
       Hand(cell(inside, part), top + part);
+    }
+    // A table must point to where the state is.
+    for (uint32_t part = 0; part < count; ++part) {
+      if (IsTable(top + part)) cells_[top + part].content = TableContent(top + part);
       state[part] = cells_[top + part];
       if (!IsThere(top + part, state[part])) is_lost[part] = 1;
     }
@@ -656,6 +672,7 @@ class Executor {
     for (uint32_t part = 0; part < count; ++part) {
       Cell back = cell(root, part);
       back.place = head[part].place;
+      if (IsTable(top + part)) back.content = head[part].content;
       if (is_lost[part] != 0 || IsThere(top + part, back)) continue;
       is_lost[part] = 1;
       is_worse = true;

@@ -69,6 +69,20 @@ std::optional<Memory::Mismatch> Memory::FindLater(const Bytes& bytes, int64_t st
   return std::nullopt;
 }
 
+std::vector<Memory::Mismatch> Memory::FindRivals(const Bytes& bytes, int64_t step,
+                                                 uint32_t row) const {
+  std::vector<Mismatch> rivals;
+  const std::map<int64_t, Piece>& pieces = pieces_[bytes.allocation];
+  auto next = pieces.upper_bound(bytes.begin);
+  if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
+  for (; next != pieces.end() && next->first < bytes.end; ++next) {
+    if (next->second.step == step && next->second.row != row)
+      rivals.push_back({std::max(bytes.begin, next->first), std::min(bytes.end, next->second.end),
+                        next->second});
+  }
+  return rivals;
+}
+
 Memory::Mark Memory::Begin() {
   ++marks_;
   return log_.size();

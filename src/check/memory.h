@@ -50,6 +50,10 @@ class Memory {
   // The first piece that was written after `step`.
   [[nodiscard]] std::optional<Mismatch> FindLater(const Bytes& bytes, int64_t step) const;
 
+  // Pieces of `bytes` that were written at `step`, but not as the part `row`.
+  [[nodiscard]] std::vector<Mismatch> FindRivals(const Bytes& bytes, int64_t step,
+                                                 uint32_t row) const;
+
   // Since a mark, changes are kept.
   using Mark = size_t;
   [[nodiscard]] Mark Begin();

@@ -44,7 +44,13 @@ class Interpreter {
   }
 
   Judgement Run() {
-    for (int scenario = 0; scenario < 4 && judgement_.opinion != Opinion::kHarmful; ++scenario) {
+    const bool has_branches =
+        std::ranges::any_of(module_.instructions.rows(), [](const hlo::Instruction& row) {
+          return row.opcode == Opcode::kConditional;
+        });
+    const int scenarios = has_branches ? kScenariosWithBranches : kScenarios;
+    CheckOrder();
+    for (int scenario = 0; scenario < scenarios && judgement_.opinion != Opinion::kHarmful; ++scenario) {
       scenario_ = scenario;
       steps_ = 0;
       RunOnce();
@@ -53,6 +59,13 @@ class Interpreter {
   }
 
  private:
+  // Loops run up to three times. Branches are taken in turn, then by chance, so that those inside of
+  // others run too.
+  static constexpr int kScenarios = 4;
+  static constexpr int kScenariosWithBranches = 40;
+  static constexpr int kInTurn = 8;
+  static constexpr int kMaxTrips = 3;
+
   void Wrong(std::string reason) {
     if (judgement_.opinion == Opinion::kHarmful) return;
     judgement_.opinion = Opinion::kHarmful;
@@ -65,6 +78,20 @@ class Interpreter {
   }
   [[nodiscard]] Opcode OpcodeOf(InstrId id) const { return module_.instructions[id].opcode; }
   [[nodiscard]] std::string NameOf(InstrId id) const { return std::string(module_.name(id)); }
+
+  // Also of what is not run: reducers, and branches whose turn does not come.
+  void CheckOrder() {
+    std::vector<uint8_t> is_done(module_.instructions.size(), 0);
+    for (size_t c = 0; c < module_.computations.size(); ++c) {
+      for (const InstrId id : module_.schedule_of(CompId(c))) {
+        is_done[id.index] = 1;
+        for (const InstrId operand : module_.operands_of(id)) {
+          if (is_done[operand.index] == 0 && OpcodeOf(operand) != Opcode::kConstant)
+            Wrong(NameOf(id) + " comes before " + NameOf(operand));
+        }
+      }
+    }
+  }
 
   // --- The plan ---
 
@@ -98,9 +125,9 @@ class Interpreter {
       if (!shape) continue;
       const report::Allocation& allocation = report_.allocations[value.allocation];
       const bool is_table = module_.shapes.is_tuple(*shape);
-      if (is_table && allocation.size == 0) continue;
+      if (is_table && value.size == 0) continue;
       const int64_t size = SizeOf(*shape);
-      if (value.offset < 0 || value.offset + size > allocation.size)
+      if (size > 0 && (value.offset < 0 || value.offset + size > allocation.size))
         Wrong(std::string(value.instruction) + " lies outside");
       if (hlo::IsArray(module_.shapes[*shape].type) && SpaceOf(*shape) != allocation.color &&
           allocation.other_colors.empty())
@@ -188,8 +215,12 @@ class Interpreter {
     std::vector<int64_t> index;
     return Fresh(id, module_.instructions[id].shape, index, seed);
   }
+  // Parts that lie on each other are written in no known order: what is there then, nobody knows.
   void StoreAll(const Node& node) {
-    Store(node);
+    EachStretch(node.place, SizeOf(node.shape), [&](Stretch& stretch, Hash offset) {
+      const bool is_second = time_ > 0 && stretch.time == time_;
+      stretch = {is_second ? Mix(static_cast<Hash>(time_), 99) : Mix(node.hash, offset), time_};
+    });
     for (const Node& part : node.parts) StoreAll(part);
   }
   // The same value, seen at another instruction: places that the plan names there count.
@@ -245,9 +276,9 @@ class Interpreter {
     }
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
       const InstrId id(i);
-      if (!IsLoaded(id)) continue;
+      if (OpcodeOf(id) != Opcode::kConstant) continue;
       Set(id, Constant(id));
-      StoreAll(env_[i]);
+      if (IsLoaded(id)) StoreAll(env_[i]);
     }
     RunComputation(module_.entry);
     Finish();
@@ -353,7 +384,7 @@ class Interpreter {
       RunComputation(condition);
       if (judgement_.opinion == Opinion::kHarmful) return;
       Load(env_[module_.computations[condition].root.index], id);
-      if (trip >= scenario_) break;
+      if (trip >= scenario_ % (kMaxTrips + 1)) break;
       Set(inside, SeenAt(state, inside));
       RunComputation(body);
       if (judgement_.opinion == Opinion::kHarmful) return;
@@ -371,15 +402,18 @@ class Interpreter {
   void RunConditional(InstrId id, const std::vector<const Node*>& inputs) {
     const std::span<const CompId> branches = module_.called_by(id);
     Load(*inputs[0], id);
-    const size_t k = static_cast<size_t>(scenario_ + conditionals_++) % branches.size();
+    const auto turn = static_cast<Hash>(conditionals_++);
+    const auto scenario = static_cast<Hash>(scenario_);
+    const size_t k = (scenario_ < kInTurn ? scenario + turn : Mix(Mix(scenario, turn), 71)) %
+                     branches.size();
     const InstrId parameter = module_.parameters_of(branches[k])[0];
     Set(parameter, SeenAt(*inputs[k + 1], parameter));
     RunComputation(branches[k]);
     if (judgement_.opinion == Opinion::kHarmful) return;
     Node result = SeenAt(env_[module_.computations[branches[k]].root.index], id);
-    // Where no place is named, all branches have the same one; the first says which.
-    const Node& first = env_[module_.computations[branches[0]].root.index];
-    if (k != 0 && is_there_[module_.computations[branches[0]].root.index] != 0) (void)first;
+    // A result has one place, whichever branch ran.
+    const auto [known, is_new] = results_.try_emplace(id, result);
+    if (!is_new) TakePlaces(result, known->second);
     Set(id, std::move(result));
   }
 
@@ -426,6 +460,11 @@ class Interpreter {
       result.parts[1] = *inputs[0];
       result.hash = TableHash(result);
     }
+    const bool hands_on_first = opcode == Opcode::kSend || opcode == Opcode::kRecvDone;
+    if (hands_on_first) {
+      result.parts[0] = opcode == Opcode::kSend ? *inputs[0] : inputs[0]->parts[0];
+      result.hash = TableHash(result);
+    }
     if (opcode == Opcode::kAllGatherStart || opcode == Opcode::kCollectivePermuteStart) {
       if (inputs.size() == 1) result.parts[0] = *inputs[0];
       result.hash = TableHash(result);
@@ -435,8 +474,9 @@ class Interpreter {
       Store(result);
       Store(result.parts[0]);
       Store(result.parts[2]);
-    } else if ((opcode == Opcode::kAllGatherStart || opcode == Opcode::kCollectivePermuteStart) &&
-               inputs.size() == 1) {
+    } else if (((opcode == Opcode::kAllGatherStart ||
+                 opcode == Opcode::kCollectivePermuteStart) &&
+               inputs.size() == 1) || hands_on_first) {
       Store(result);
       for (size_t k = 1; k < result.parts.size(); ++k) StoreAll(result.parts[k]);
     } else {
@@ -547,6 +587,7 @@ class Interpreter {
                OpcodeOf(id) == Opcode::kCollectivePermuteStart) &&
               inputs.size() == 1 && w == 1)
             continue;
+          if ((OpcodeOf(id) == Opcode::kSend || OpcodeOf(id) == Opcode::kRecvDone) && w == 1) continue;
           Compare(id, k, r, w, *read[r], *written[w]);
         }
       }
@@ -659,6 +700,7 @@ class Interpreter {
   std::vector<std::vector<Stretch>> memory_;
   std::vector<Node> env_;
   std::vector<uint8_t> is_there_;
+  std::map<InstrId, Node> results_;  // of conditionals, for their places
   std::map<InstrId, int64_t> flights_;
   int64_t time_ = 0;
   int64_t steps_ = 0;
