@@ -563,7 +563,6 @@ class Executor {
       if (merged.empty()) merged.assign(cells_.begin() + top, cells_.begin() + top + count);
       for (uint32_t part = 0; part < count; ++part) cells_[top + part].place = merged[part].place;
       for (uint32_t part = 0; part < count; ++part) {
-        if (IsTable(top + part)) cells_[top + part].content = TableContent(top + part);
         if (cells_[top + part].content != merged[part].content) differs[part] = 1;
         if (!IsThere(top + part, cells_[top + part])) is_lost[part] = 1;
       }
@@ -582,9 +581,7 @@ class Executor {
     for (auto part = static_cast<uint32_t>(cells.size()); part-- > 0;) {
       const uint32_t row = top + part;
       cells_[row] = cells[part];
-      if (IsTable(row)) {
-        cells_[row].content = TableContent(row);
-      } else if (differs[part] != 0 || is_lost[part] != 0) {
+      if (differs[part] != 0 || is_lost[part] != 0) {
         cells_[row].content = NewContent();
         cells_[row].origin = row;
       }
@@ -600,8 +597,10 @@ class Executor {
       is_done = true;
       for (size_t part = 0; part < state.size(); ++part) {
         const uint32_t from = made_of[part];
-        const bool is_kept = from != Invariants::kChanged && changes[from] == 0 &&
-                             state[from].content == state[part].content;
+        // Tables are made again by every iteration, and as a rule they hold the same.
+        const bool is_kept = IsTable(trees_.top(loop) + static_cast<uint32_t>(part)) ||
+                             (from != Invariants::kChanged && changes[from] == 0 &&
+                              state[from].content == state[part].content);
         if (is_kept || changes[part] != 0) continue;
         changes[part] = 1;
         is_done = false;
@@ -625,15 +624,13 @@ class Executor {
     const InstrId inside = module_.parameters_of(body)[0];
     for (uint32_t part = 0; part < count; ++part) {
       Hand(cell(initial, part), trees_.top(inside) + part);
-      Hand(cell(inside, part), top + part);
+      cells_[top + part] = cell(inside, part);
     }
-    // A table must point to where the state is.
     for (uint32_t part = 0; part < count; ++part) {
-      if (IsTable(top + part)) cells_[top + part].content = TableContent(top + part);
       state[part] = cells_[top + part];
       if (!IsThere(top + part, state[part])) is_lost[part] = 1;
     }
-    const std::vector<uint8_t> changes = FindChanging(id, state);
+    std::vector<uint8_t> changes = FindChanging(id, state);
     // If the body does not leave all of the state in its place, the next iteration begins without
     // these parts: once more, then. No sound plan comes here.
     while (true) {
@@ -647,10 +644,11 @@ class Executor {
       memory_.Undo(before);
     }
     Tick(id);
+    for (uint32_t part = 0; part < count; ++part) Hand(cells_[top + part], top + part);
   }
-  // The condition and, on the side, the body. Whether parts of the state got lost in it that were
-  // not known to be.
-  bool RunIteration(InstrId id, const std::vector<Cell>& state, const std::vector<uint8_t>& changes,
+  // The condition and, on the side, the body. Whether parts of the state got lost in it, or tables
+  // changed, that were not known to.
+  bool RunIteration(InstrId id, const std::vector<Cell>& state, std::vector<uint8_t>& changes,
                     std::vector<uint8_t>& is_lost) {
     const CompId body = module_.called_by(id)[0];
     const CompId condition = module_.called_by(id)[1];
@@ -672,9 +670,15 @@ class Executor {
     for (uint32_t part = 0; part < count; ++part) {
       Cell back = cell(root, part);
       back.place = head[part].place;
-      if (IsTable(top + part)) back.content = head[part].content;
-      if (is_lost[part] != 0 || IsThere(top + part, back)) continue;
-      is_lost[part] = 1;
+      if (is_lost[part] != 0) continue;
+      if (!IsThere(top + part, back)) {
+        is_lost[part] = 1;
+      } else if (IsTable(top + part) && changes[part] == 0 &&
+                 back.content != head[part].content) {
+        changes[part] = 1;
+      } else {
+        continue;
+      }
       is_worse = true;
     }
     memory_.Undo(mark);

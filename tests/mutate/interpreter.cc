@@ -231,7 +231,6 @@ class Interpreter {
       MoveTo(node.parts[k], id, index);
       index.pop_back();
     }
-    if (!node.parts.empty()) node.hash = TableHash(node);
   }
   Node SeenAt(Node node, InstrId id) {
     std::vector<int64_t> index;
@@ -376,7 +375,7 @@ class Interpreter {
     const CompId body = module_.called_by(id)[0];
     const CompId condition = module_.called_by(id)[1];
     const InstrId inside = module_.parameters_of(body)[0];
-    state = SeenAt(SeenAt(std::move(state), inside), id);
+    state = SeenAt(std::move(state), inside);
     const Node places = state;
     for (int trip = 0;; ++trip) {
       Set(module_.parameters_of(condition)[0],
@@ -391,12 +390,11 @@ class Interpreter {
       state = env_[module_.computations[body].root.index];
       TakePlaces(state, places);
     }
-    Set(id, std::move(state));
+    Set(id, SeenAt(std::move(state), id));
   }
   static void TakePlaces(Node& node, const Node& from) {
     node.place = from.place;
     for (size_t k = 0; k < node.parts.size(); ++k) TakePlaces(node.parts[k], from.parts[k]);
-    if (!node.parts.empty()) node.hash = TableHash(node);
   }
 
   void RunConditional(InstrId id, const std::vector<const Node*>& inputs) {

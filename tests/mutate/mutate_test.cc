@@ -69,7 +69,7 @@ class MutationTest : public testing::Test {
     Chance chance(std::hash<std::string>()(file.substr(std::string(STOWPLAN_CORPUS_DIR).size())));
     for (const Kind kind : kKinds) {
       for (int k = 0; k < kMutants; ++k) {
-        const auto undo = Mutate(kind, chance, *module, *report);
+        const auto undo = Mutate(kind, chance, *module, *report, words_);
         if (!undo) continue;
         Compare(kind, file, *module, *report, target, accepted);
         (*undo)();
@@ -101,7 +101,7 @@ class MutationTest : public testing::Test {
     }
     if (is_harmful == is_unsound || ++shown_[kind] > 6) return;
     std::cout << (is_harmful ? "missed" : "false alarm") << " (" << Name(kind) << "): " << file
-              << "\n  " << judgement.reason << "\n";
+              << "\n  " << judgement.reason << "\n" << words_;
     if (is_unsound) std::cout << check::Describe(verdict->findings[0]);
   }
 
@@ -119,6 +119,7 @@ class MutationTest : public testing::Test {
               << " modules are not for the interpreter\n";
   }
 
+  std::string words_;  // what was changed; said when STOWPLAN_SHOW is set
   std::map<Kind, Count> counts_;
   std::map<Kind, int> shown_;
   int64_t mutants_ = 0;

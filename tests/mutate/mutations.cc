@@ -2,6 +2,7 @@
 #include "mutate/mutations.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace stowplan::mutate {
@@ -241,7 +242,9 @@ std::string_view Name(Kind kind) {
   return {};
 }
 
-Undo Mutate(Kind kind, Chance& chance, Module& module, Report& report) {
+namespace {
+
+Undo Change(Kind kind, Chance& chance, Module& module, Report& report) {
   switch (kind) {
     case Kind::kMove:
       return Move(chance, report);
@@ -267,6 +270,34 @@ Undo Mutate(Kind kind, Chance& chance, Module& module, Report& report) {
       return Constants(chance, report);
   }
   return std::nullopt;
+}
+
+// Values by name and place.
+std::vector<std::string> PlacesOf(const Report& report) {
+  std::vector<std::string> places;
+  for (const Value& value : report.values.rows()) {
+    std::string text(value.instruction);
+    for (const int64_t k : report.numbers(value.index)) text += "." + std::to_string(k);
+    text += " in " + std::to_string(static_cast<int32_t>(value.allocation.index)) + " at " +
+            std::to_string(value.offset) + " of " + std::to_string(value.size);
+    places.push_back(std::move(text));
+  }
+  return places;
+}
+
+}  // namespace
+
+Undo Mutate(Kind kind, Chance& chance, Module& module, Report& report, std::string& words) {
+  const std::vector<std::string> before =
+      std::getenv("STOWPLAN_SHOW") == nullptr ? std::vector<std::string>() : PlacesOf(report);
+  Undo undo = Change(kind, chance, module, report);
+  words.clear();
+  if (before.empty()) return undo;
+  const std::vector<std::string> after = PlacesOf(report);
+  for (size_t v = 0; v < after.size(); ++v) {
+    if (before[v] != after[v]) words += "  " + before[v] + " -> " + after[v] + "\n";
+  }
+  return undo;
 }
 
 }  // namespace stowplan::mutate

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -50,7 +51,8 @@ inline constexpr Kind kKinds[] = {Kind::kMove,      Kind::kMoveTogether, Kind::k
 std::string_view Name(Kind kind);
 
 // Changes both in place. Nothing when there is nothing to change; otherwise what takes it back.
+// `words` is what was changed.
 std::optional<std::function<void()>> Mutate(Kind kind, Chance& chance, hlo::Module& module,
-                                            report::Report& report);
+                                            report::Report& report, std::string& words);
 
 }  // namespace stowplan::mutate
