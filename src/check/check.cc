@@ -45,10 +45,10 @@ class Orders {
       if (is_run[c] == 0 || computation.count < 2) continue;
       for (const InstrId id : orders[c]) {
         if (times_.contains(module_.name(id))) continue;
-        return Fail(module_.source ? module_.source->name() : std::string(),
-                    fmt::format("the order in which {} is executed is not known",
-                                module_.name(CompId(c))),
-                    "the module has no schedule; a report with live ranges tells it");
+        return Fail(
+            module_.source ? module_.source->name() : std::string(),
+            fmt::format("the order in which {} is executed is not known", module_.name(CompId(c))),
+            "the module has no schedule; a report with live ranges tells it");
       }
       std::ranges::stable_sort(orders[c], {},
                                [&](InstrId id) { return times_.at(module_.name(id)); });
@@ -129,8 +129,7 @@ Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& repor
   Verdict verdict;
   FindEarly(module, orders, verdict.findings);
   const Places places = FindPlaces(module, *trees, report, sizes, verdict.findings);
-  if (const Result<void> done =
-          Execute({module, report, *trees, places, sizes, orders}, verdict);
+  if (const Result<void> done = Execute({module, report, *trees, places, sizes, orders}, verdict);
       !done)
     return std::unexpected(done.error());
   std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {

@@ -2,6 +2,7 @@
 #include "check/execute.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -151,8 +152,8 @@ class Executor {
   void Define(InstrId id, uint32_t row, ContentId content) {
     Cell& at = cells_[row];
     at = {content, plan_.places.by_row[row], row};
-    if (at.place == kNoPlaceId && SizeAt(row) > 0 && !is_inner_ && opcode(id) != Opcode::kConstant &&
-        !IsTable(row))
+    if (at.place == kNoPlaceId && SizeAt(row) > 0 && !is_inner_ &&
+        opcode(id) != Opcode::kConstant && !IsTable(row))
       witness_.AddUnplaced(row);
     Write(row, at, id);
   }
@@ -523,8 +524,7 @@ class Executor {
       for (uint32_t part = 0; part < sources.size(); ++part) {
         const uint32_t row = trees_.top(instruction) + part;
         if (sources[part].kind == Source::Kind::kOperand || !plan_.places.is_known(row)) continue;
-        writes.push_back(
-            {BytesAt(plan_.places.by_row[row], SizeAt(row)), instruction, row, step_});
+        writes.push_back({BytesAt(plan_.places.by_row[row], SizeAt(row)), instruction, row, step_});
       }
     }
     return writes;
@@ -542,50 +542,69 @@ class Executor {
 
   // --- Branches and loops ---
 
+  // What branches return: where the conditional has it, and where the branches left it, which is
+  // one place unless the plan is wrong.
+  struct Merge {
+    static constexpr size_t kViews = 2;
+    std::array<std::vector<Cell>, kViews> results;
+    std::array<std::vector<uint8_t>, kViews> is_lost;
+    std::vector<uint8_t> differs;
+  };
+
   void RunConditional(InstrId id) {
     const std::span<const InstrId> operands = module_.operands_of(id);
     const std::span<const CompId> branches = module_.called_by(id);
     if (operands.size() != branches.size() + 1) return;
     const uint32_t top = trees_.top(id);
-    const uint32_t count = trees_.count(shape(id));
     Read(trees_.top(operands[0]), cell(operands[0], 0), {id});
-    std::vector<Cell> merged;
-    std::vector<uint8_t> differs(count, 0);
-    std::vector<uint8_t> is_lost(count, 0);
+    Merge merge;
     std::vector<Memory::Change> changes;
     for (size_t k = 0; k < branches.size(); ++k) {
       const Memory::Mark mark = memory_.Begin();
-      const InstrId root = module_.computations[branches[k]].root;
       BindAll(branches[k], operands.subspan(k + 1, 1));
       RunComputation(branches[k]);
-      for (uint32_t part = 0; part < count; ++part) Hand(cell(root, part), top + part);
-      // Who reads the result reads it where the conditional has it.
-      if (merged.empty()) merged.assign(cells_.begin() + top, cells_.begin() + top + count);
-      for (uint32_t part = 0; part < count; ++part) cells_[top + part].place = merged[part].place;
-      for (uint32_t part = 0; part < count; ++part) {
-        if (cells_[top + part].content != merged[part].content) differs[part] = 1;
-        if (!IsThere(top + part, cells_[top + part])) is_lost[part] = 1;
-      }
+      AddBranch(id, module_.computations[branches[k]].root, merge);
       const std::vector<Memory::Change> more = memory_.Undo(mark);
       changes.insert(changes.end(), more.begin(), more.end());
     }
     Tick(id);
     for (const Memory::Change& change : changes) Lose(change);
-    SetState(id, merged, differs, is_lost);
-  }
-  // The parts of a loop's state or a conditional's result are in their places, but for those that
-  // are lost, which is wrong only if somebody reads them. Contents are new where they may differ.
-  void SetState(InstrId id, const std::vector<Cell>& cells, const std::vector<uint8_t>& differs,
-                const std::vector<uint8_t>& is_lost) {
-    const uint32_t top = trees_.top(id);
-    for (auto part = static_cast<uint32_t>(cells.size()); part-- > 0;) {
+    // Parts that are lost are wrong only if somebody reads them.
+    for (auto part = static_cast<uint32_t>(merge.differs.size()); part-- > 0;) {
       const uint32_t row = top + part;
-      cells_[row] = cells[part];
-      if (differs[part] != 0 || is_lost[part] != 0) {
-        cells_[row].content = NewContent();
-        cells_[row].origin = row;
+      Cell at = merge.results[0][part];
+      if (merge.differs[part] != 0 || merge.is_lost[0][part] != 0) {
+        at.content = NewContent();
+        at.origin = row;
       }
-      if (is_lost[part] == 0 && !IsThere(row, cells_[row])) Write(row, cells_[row], id);
+      for (size_t view = Merge::kViews; view-- > 0;) {
+        at.place = merge.results[view][part].place;
+        if (merge.is_lost[view][part] == 0 && !IsThere(row, at)) Write(row, at, id);
+      }
+      cells_[row] = at;
+    }
+  }
+  void AddBranch(InstrId id, InstrId root, Merge& merge) {
+    const uint32_t top = trees_.top(id);
+    const uint32_t count = trees_.count(shape(id));
+    const bool is_first = merge.differs.empty();
+    merge.differs.resize(count, 0);
+    for (size_t view = 0; view < Merge::kViews; ++view) {
+      merge.is_lost[view].resize(count, 0);
+      merge.results[view].resize(count);
+    }
+    for (uint32_t part = 0; part < count; ++part) {
+      Cell at = cell(root, part);
+      if (is_first) {
+        merge.results[1][part] = at;
+        Hand(at, top + part);
+        merge.results[0][part] = cells_[top + part];
+      }
+      if (at.content != merge.results[0][part].content) merge.differs[part] = 1;
+      for (size_t view = 0; view < Merge::kViews; ++view) {
+        at.place = merge.results[view][part].place;
+        if (!IsThere(top + part, at)) merge.is_lost[view][part] = 1;
+      }
     }
   }
 
@@ -609,6 +628,17 @@ class Executor {
     return changes;
   }
 
+  // A loop under way. Its state is seen at three positions, the parameters of body and condition
+  // and the loop itself, which lie in one place unless the plan is wrong.
+  struct Loop {
+    static constexpr size_t kViews = 3;
+    InstrId instruction;
+    std::array<uint32_t, kViews> tops;                 // rows of the positions
+    std::array<std::vector<Cell>, kViews> states;      // at first
+    std::array<std::vector<uint8_t>, kViews> is_lost;  // not where the position has it
+    std::vector<uint8_t> changes;                      // not always the same
+  };
+
   void RunWhile(InstrId id) {
     if (module_.called_by(id).size() < 2 || module_.operands_of(id).empty()) return;
     const CompId body = module_.called_by(id)[0];
@@ -616,27 +646,29 @@ class Executor {
     if (module_.parameters_of(body).size() != 1 || module_.parameters_of(condition).size() != 1)
       return;
     const InstrId initial = module_.operands_of(id)[0];
-    const uint32_t top = trees_.top(id);
     const uint32_t count = trees_.count(shape(id));
-    // Where the state is: one place for what comes in, goes round, and comes out.
-    std::vector<Cell> state(count);
-    std::vector<uint8_t> is_lost(count, 0);
     const InstrId inside = module_.parameters_of(body)[0];
-    for (uint32_t part = 0; part < count; ++part) {
-      Hand(cell(initial, part), trees_.top(inside) + part);
-      cells_[top + part] = cell(inside, part);
+    Loop loop;
+    loop.instruction = id;
+    loop.tops = {trees_.top(inside), trees_.top(module_.parameters_of(condition)[0]),
+                 trees_.top(id)};
+    for (size_t view = 0; view < Loop::kViews; ++view) {
+      loop.is_lost[view].assign(count, 0);
+      for (uint32_t part = 0; part < count; ++part) {
+        const uint32_t row = loop.tops[view] + part;
+        // Where nothing else is said, the state is where the body has it.
+        Hand(view == 0 ? cell(initial, part) : cell(inside, part), row);
+        if (!IsThere(row, cells_[row])) loop.is_lost[view][part] = 1;
+        loop.states[view].push_back(cells_[row]);
+      }
     }
-    for (uint32_t part = 0; part < count; ++part) {
-      state[part] = cells_[top + part];
-      if (!IsThere(top + part, state[part])) is_lost[part] = 1;
-    }
-    std::vector<uint8_t> changes = FindChanging(id, state);
+    loop.changes = FindChanging(id, loop.states[0]);
     // If the body does not leave all of the state in its place, the next iteration begins without
     // these parts: once more, then. No sound plan comes here.
     while (true) {
       const Witness::Mark findings = witness_.Begin();
       const Memory::Mark before = memory_.Begin();
-      if (!RunIteration(id, state, changes, is_lost) || is_too_long_) {
+      if (!RunIteration(loop) || is_too_long_) {
         memory_.Keep(before);
         break;
       }
@@ -644,46 +676,61 @@ class Executor {
       memory_.Undo(before);
     }
     Tick(id);
-    for (uint32_t part = 0; part < count; ++part) Hand(cells_[top + part], top + part);
   }
   // The condition and, on the side, the body. Whether parts of the state got lost in it, or tables
   // changed, that were not known to.
-  bool RunIteration(InstrId id, const std::vector<Cell>& state, std::vector<uint8_t>& changes,
-                    std::vector<uint8_t>& is_lost) {
+  bool RunIteration(Loop& loop) {
+    const InstrId id = loop.instruction;
     const CompId body = module_.called_by(id)[0];
     const CompId condition = module_.called_by(id)[1];
     const uint32_t top = trees_.top(id);
-    const auto count = static_cast<uint32_t>(state.size());
+    const auto count = static_cast<uint32_t>(loop.changes.size());
     for (const Memory::Change& change : WritesOf(condition)) Lose(change);
     for (const Memory::Change& change : WritesOf(body)) Lose(change);
-    SetState(id, state, changes, is_lost);
+    EnterLoop(loop);
     const std::vector<Cell> head(cells_.begin() + top, cells_.begin() + top + count);
-    Bind(module_.parameters_of(condition)[0], id);
     RunComputation(condition);
     const InstrId answer = module_.computations[condition].root;
     Read(trees_.top(answer), cell(answer, 0), {.instruction = id});
     const Memory::Mark mark = memory_.Begin();
-    Bind(module_.parameters_of(body)[0], id);
     RunComputation(body);
     bool is_worse = false;
     const InstrId root = module_.computations[body].root;
     for (uint32_t part = 0; part < count; ++part) {
       Cell back = cell(root, part);
-      back.place = head[part].place;
-      if (is_lost[part] != 0) continue;
-      if (!IsThere(top + part, back)) {
-        is_lost[part] = 1;
-      } else if (IsTable(top + part) && changes[part] == 0 &&
-                 back.content != head[part].content) {
-        changes[part] = 1;
-      } else {
-        continue;
+      for (size_t view = 0; view < Loop::kViews; ++view) {
+        back.place = loop.states[view][part].place;
+        if (loop.is_lost[view][part] != 0 || IsThere(top + part, back)) continue;
+        loop.is_lost[view][part] = 1;
+        is_worse = true;
       }
-      is_worse = true;
+      if (IsTable(top + part) && loop.changes[part] == 0 && back.content != head[part].content) {
+        loop.changes[part] = 1;
+        is_worse = true;
+      }
     }
     memory_.Undo(mark);
     std::ranges::copy(head, cells_.begin() + top);
     return is_worse;
+  }
+  // The state at the head of the loop: of some iteration, in its places but where it is lost.
+  void EnterLoop(const Loop& loop) {
+    for (size_t part = loop.changes.size(); part-- > 0;) {
+      const ContentId content =
+          loop.changes[part] != 0 ? NewContent() : loop.states[0][part].content;
+      for (size_t view = 0; view < Loop::kViews; ++view) {
+        const auto row = static_cast<uint32_t>(loop.tops[view] + part);
+        cells_[row] = loop.states[view][part];
+        cells_[row].content = content;
+        if (loop.changes[part] != 0)
+          cells_[row].origin = static_cast<uint32_t>(trees_.top(loop.instruction) + part);
+      }
+      for (size_t view = 0; view < Loop::kViews; ++view) {
+        const auto row = static_cast<uint32_t>(loop.tops[view] + part);
+        if (loop.is_lost[view][part] == 0 && !IsThere(row, cells_[row]))
+          Write(row, cells_[row], loop.instruction);
+      }
+    }
   }
 
   // --- The end ---
@@ -697,8 +744,7 @@ class Executor {
       Read(top + part, at, {.instruction = root, .need = Reader::Need::kOutput});
       if (at.place == kNoPlaceId || SizeAt(top + part) == 0 || IsTable(top + part)) continue;
       const Bytes bytes = BytesAt(at.place, SizeAt(top + part));
-      const auto [other, is_new] =
-          outputs.try_emplace({bytes.allocation, bytes.begin}, top + part);
+      const auto [other, is_new] = outputs.try_emplace({bytes.allocation, bytes.begin}, top + part);
       if (!is_new) witness_.AddSharedOutput(bytes, other->second, top + part);
     }
     CheckDonations(root);
@@ -769,8 +815,8 @@ class Executor {
   Witness witness_;
   Verdict& verdict_;
 
-  std::vector<Cell> cells_;        // by row
-  ContentId contents_ = kLost;     // so many there are
+  std::vector<Cell> cells_;     // by row
+  ContentId contents_ = kLost;  // so many there are
   std::unordered_map<std::string, ContentId> shared_;
   std::vector<Source> sources_;
   std::vector<ReadPart> reads_;
@@ -783,7 +829,7 @@ class Executor {
     bool is_under_way = false;
   };
   std::map<InstrId, Flight> flights_;  // by start
-  std::set<uint32_t> donated_;          // rows of entry parameters
+  std::set<uint32_t> donated_;         // rows of entry parameters
   int64_t step_ = 0;
   int64_t budget_ = 0;
   int depth_ = 0;

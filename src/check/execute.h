@@ -8,18 +8,18 @@
 // The meaning. A part of an instruction's result is new (the instruction makes it) or handed on
 // (the part of an operand: get-tuple-element, tuple, bitcast, copy-done, ...). New parts have a
 // content of their own, but for copies, whose content is that of their operand, for tables of
-// pointers, whose content is the places of their elements, and for constants, whose content is their
-// literal. A loop's state has one content an iteration ("some state"), unless the body hands it back
-// as it got it; what branches return has one, unless all return the same.
+// pointers, whose content is the places of their elements, and for constants, whose content is
+// their literal. A loop's state has one content an iteration ("some state"), unless the body hands
+// it back as it got it; what branches return has one, unless all return the same.
 //
 // The memory. Each byte of each allocation holds one byte of one content, or is lost. At the start
 // parameters and constants are there. An instruction reads all parts of its operands, then writes
-// its new parts. A loop is entered with all bytes lost that its condition or body may write, and with
-// its state in its place; the state must be in its place at the entry and after the body. After a
-// conditional all bytes are lost that a branch may have written, but for the result, which must be
-// in its place at the end of every branch. An asynchronous operation reads and writes at its start;
-// what it read and wrote must be as it was at its done. At the end, the result, the constants and
-// all parameters that are not donated must be in their places.
+// its new parts. A loop is entered with all bytes lost that its condition or body may write, and
+// with its state in its place; the state must be in its place at the entry and after the body.
+// After a conditional all bytes are lost that a branch may have written, but for the result, which
+// must be in its place at the end of every branch. An asynchronous operation reads and writes at
+// its start; what it read and wrote must be as it was at its done. At the end, the result, the
+// constants and all parameters that are not donated must be in their places.
 //
 // Not covered: what an instruction does inside (its own scratch memory, whether its code is right),
 // what runs on other cores and streams but for the asynchronous operations that the program names,

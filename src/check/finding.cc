@@ -82,8 +82,9 @@ std::string_view Name(Code code) {
 bool IsUnsound(Code code) { return code <= Code::kAliveTogether; }
 
 std::string Describe(const Finding& finding) {
-  std::string text = fmt::format("{}: {}: {}\n", IsUnsound(finding.code) ? "unsound" : "inconsistent",
-                                 Name(finding.code), finding.message);
+  std::string text =
+      fmt::format("{}: {}: {}\n", IsUnsound(finding.code) ? "unsound" : "inconsistent",
+                  Name(finding.code), finding.message);
   if (!finding.write.instruction.empty() && finding.allocation >= 0) {
     text += fmt::format("  {} writes bytes {} to {} of allocation {}{}{}\n",
                         finding.write.instruction, finding.begin, finding.end, finding.allocation,

@@ -43,14 +43,14 @@ std::optional<uint32_t> Invariants::ParameterOf(uint32_t row, int depth) {
     const uint32_t part = row - trees_.top(id);
     const std::span<const InstrId> operands = module_.operands_of(id);
     // From what a called computation returns to the argument that it got.
-    const auto through = [&](CompId callee, std::span<const InstrId> arguments)
-        -> std::optional<uint32_t> {
+    const auto through = [&](CompId callee,
+                             std::span<const InstrId> arguments) -> std::optional<uint32_t> {
       const auto inside =
           ParameterOf(trees_.top(module_.computations[callee].root) + part, depth + 1);
       if (!inside) return std::nullopt;
       const InstrId parameter = trees_.instruction(*inside);
-      const auto number = static_cast<size_t>(
-          module_.NumberOr(parameter, hlo::AttributeKey::kParameterNumber, 0));
+      const auto number =
+          static_cast<size_t>(module_.NumberOr(parameter, hlo::AttributeKey::kParameterNumber, 0));
       if (number >= arguments.size()) return std::nullopt;
       return trees_.top(arguments[number]) + (*inside - trees_.top(parameter));
     };

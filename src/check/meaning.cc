@@ -31,8 +31,7 @@ class SourceFinder {
         ForwardPart(0, {module_.NumberOr(id_, hlo::AttributeKey::kIndex, 0)}, {});
         break;
       case Opcode::kTuple:
-        for (size_t k = 0; k < operands_.size(); ++k)
-          ForwardPart(k, {}, {static_cast<int64_t>(k)});
+        for (size_t k = 0; k < operands_.size(); ++k) ForwardPart(k, {}, {static_cast<int64_t>(k)});
         break;
       case Opcode::kCopy:
         if (module_.shapes.is_tuple(shape())) {
@@ -98,9 +97,9 @@ class SourceFinder {
   void ForwardInputs() {
     if (module_.shapes.elements(shape()).empty()) return;
     const ShapeId first = module_.shapes.elements(shape())[0];
-    const bool is_list =
-        module_.shapes.is_tuple(first) &&
-        (operands_.size() != 1 || !module_.shapes.is_tuple(module_.instructions[operands_[0]].shape));
+    const bool is_list = module_.shapes.is_tuple(first) &&
+                         (operands_.size() != 1 ||
+                          !module_.shapes.is_tuple(module_.instructions[operands_[0]].shape));
     if (!is_list) {
       ForwardPart(0, {}, {0});
       return;
@@ -110,7 +109,8 @@ class SourceFinder {
 
   // How many operands a chain has so far.
   [[nodiscard]] size_t Bound(InstrId chain) const {
-    const std::span<const ShapeId> parts = module_.shapes.elements(module_.instructions[chain].shape);
+    const std::span<const ShapeId> parts =
+        module_.shapes.elements(module_.instructions[chain].shape);
     return parts.empty() ? 0 : module_.shapes.elements(parts[0]).size();
   }
   // The parts that both have: those of each element of the chain, or of its elements.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A symbolic memory: which bytes of which allocation hold which bytes of which content.
 //
-// Allocations are cut into pieces; bytes between pieces hold nothing. What happens after Mark can be
-// taken back, which is how branches and loops are left.
+// Allocations are cut into pieces; bytes between pieces hold nothing. What happens after Mark can
+// be taken back, which is how branches and loops are left.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class Memory {
     ContentId content = kLost;
     int64_t shift = 0;  // which byte of the content lies at byte 0 of the allocation
     hlo::InstrId writer;
-    uint32_t row = 0;   // the part of the writer's result
-    int64_t step = 0;   // when
+    uint32_t row = 0;  // the part of the writer's result
+    int64_t step = 0;  // when
   };
   struct Mismatch {
     int64_t begin = 0;

@@ -295,8 +295,7 @@ bool Overwriting::IsDeclared(InstrId user, size_t k, uint32_t input, uint32_t ou
     if (numbers.size() < 2) return false;
     const auto operand = static_cast<size_t>(take(1)[0]);
     const std::span<const int64_t> from = take(static_cast<size_t>(take(1)[0]));
-    if (operand == k &&
-        trees_.Find(module_, module_.instructions[user].shape, to) == output &&
+    if (operand == k && trees_.Find(module_, module_.instructions[user].shape, to) == output &&
         trees_.Find(module_, module_.instructions[module_.operands_of(user)[k]].shape, from) ==
             input)
       return true;
@@ -366,7 +365,8 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
   }
   // All of one element is read before any of one element is written.
   bool is_one = HasOneElement(module_, from);
-  for (uint32_t part = 0; is_one && part < trees_.count(module_.instructions[fusion].shape); ++part) {
+  for (uint32_t part = 0; is_one && part < trees_.count(module_.instructions[fusion].shape);
+       ++part) {
     const ShapeId shape = trees_.shape(trees_.top(fusion) + part);
     is_one = module_.shapes.is_tuple(shape) || HasOneElement(module_, shape);
   }
@@ -393,8 +393,7 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
       for (const InstrId caller : callers[parent]) push(caller, step.frame);
     }
     const Body& body = BodyOf(parent);
-    for (const Read& read :
-         body.reads[step.id.index - module_.computations[parent].first.index]) {
+    for (const Read& read : body.reads[step.id.index - module_.computations[parent].first.index]) {
       if (module_.instructions[read.user].opcode == Opcode::kFusion) {
         const CompId inner = module_.called_by(read.user)[0];
         callers[inner].insert(read.user);

@@ -36,8 +36,7 @@ class Overwriting {
     std::vector<std::vector<Read>> reads;  // by instruction, from the body's first on
   };
   const Body& BodyOf(hlo::CompId id);
-  [[nodiscard]] bool IsDeclared(hlo::InstrId user, size_t k, uint32_t input,
-                                uint32_t output) const;
+  [[nodiscard]] bool IsDeclared(hlo::InstrId user, size_t k, uint32_t input, uint32_t output) const;
   [[nodiscard]] bool IsFusionSafe(hlo::InstrId fusion, size_t k, uint32_t input, uint32_t output);
 
   const hlo::Module& module_;

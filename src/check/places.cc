@@ -65,8 +65,7 @@ class Finder {
     const report::Allocation& allocation = report_.allocations[value.allocation];
     const int64_t bytes = sizes_[trees_.shape(row).index];
     const auto name = [&] { return NameOf(module_, trees_, row); };
-    if (bytes > 0 &&
-        (value.offset < 0 || SaturatingAdd(value.offset, bytes) > allocation.size)) {
+    if (bytes > 0 && (value.offset < 0 || SaturatingAdd(value.offset, bytes) > allocation.size)) {
       Complain(Code::kOutside, value, name(),
                fmt::format("{} takes bytes {} to {} of allocation {}, which has {}", name().text(),
                            value.offset, SaturatingAdd(value.offset, bytes), allocation.number,
@@ -89,8 +88,8 @@ class Finder {
     }
     if (value.color >= 0 && value.color != allocation.color && !IsGuest(value, allocation)) {
       Complain(Code::kColor, value, name(),
-               fmt::format("{} is of color {}, and allocation {} of {}", name().text(),
-                           value.color, allocation.number, allocation.color));
+               fmt::format("{} is of color {}, and allocation {} of {}", name().text(), value.color,
+                           allocation.number, allocation.color));
     }
   }
 

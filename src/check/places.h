@@ -23,8 +23,8 @@ struct Place {
 };
 
 struct Places {
-  std::vector<Place> rows;        // by PlaceId; the first stands for "nowhere"
-  std::vector<PlaceId> by_row;    // by row of Trees
+  std::vector<Place> rows;      // by PlaceId; the first stands for "nowhere"
+  std::vector<PlaceId> by_row;  // by row of Trees
   [[nodiscard]] bool is_known(uint32_t row) const { return by_row[row] != kNoPlaceId; }
 };
 

@@ -3,8 +3,8 @@
 // ranges; ranges reach from the definition to the last reader; places are where allocations are.
 //
 // Ranges are inclusive at both ends, and a value may take the bytes of another at the very step at
-// which that one ends, when the instruction of this step works in place: then both begin at the same
-// byte.
+// which that one ends, when the instruction of this step works in place: then both begin at the
+// same byte.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -27,9 +27,11 @@ using report::ValueId;
 
 // Opcodes that hand their operands on, and do not read them.
 bool OnlyHandsOn(std::string_view opcode) {
-  constexpr std::string_view kOpcodes[] = {"while", "call",   "conditional", "tuple",
-                                           "bitcast", "get-tuple-element", "opt-barrier",
-                                           "optimization-barrier", "domain", "add-dependency",
+  constexpr std::string_view kOpcodes[] = {"while",       "call",
+                                           "conditional", "tuple",
+                                           "bitcast",     "get-tuple-element",
+                                           "opt-barrier", "optimization-barrier",
+                                           "domain",      "add-dependency",
                                            "after-all"};
   return opcode.ends_with("-start") || opcode.ends_with("-update") || opcode.ends_with("-done") ||
          std::ranges::find(kOpcodes, opcode) != std::end(kOpcodes);
@@ -184,10 +186,9 @@ class ReportChecker {
     const bool touches = a.end == b.start || a.start == a.end || b.start == b.end;
     if (touches && a.offset == b.offset && MayTakeOver(a, b)) return;
     if (verdict_.findings.size() > kMaxFindings || !pairs_.insert({a_id, b_id}).second) return;
-    Finding& finding =
-        Add(Code::kAliveTogether, a,
-            fmt::format("{} and {} share bytes while both are alive", NameOf(a).text(),
-                        NameOf(b).text()));
+    Finding& finding = Add(Code::kAliveTogether, a,
+                           fmt::format("{} and {} share bytes while both are alive",
+                                       NameOf(a).text(), NameOf(b).text()));
     finding.found = NameOf(b);
     finding.begin = std::max(a.offset, b.offset);
     finding.end = std::min(EndOf(a), EndOf(b));
@@ -263,13 +264,12 @@ class ReportChecker {
       const auto time = times_.find(use.instruction);
       const auto opcode = opcodes_.find(use.instruction);
       if (time == times_.end() || opcode == opcodes_.end() || opcode->second.empty() ||
-          OnlyHandsOn(opcode->second) || time->second <= value.end ||
-          IsCut(value, use.instruction))
+          OnlyHandsOn(opcode->second) || time->second <= value.end || IsCut(value, use.instruction))
         continue;
       Finding& finding =
           Add(Code::kRange, value,
-              fmt::format("{} is read by {} at {}, and its range ends at {}",
-                          NameOf(value).text(), use.instruction, time->second, value.end));
+              fmt::format("{} is read by {} at {}, and its range ends at {}", NameOf(value).text(),
+                          use.instruction, time->second, value.end));
       finding.read = {.instruction = std::string(use.instruction), .time = time->second};
     }
   }

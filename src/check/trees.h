@@ -25,8 +25,8 @@ class Trees {
   // The row of an instruction's part {}.
   [[nodiscard]] uint32_t top(hlo::InstrId id) const { return begins_[id.index]; }
   [[nodiscard]] std::span<const uint32_t> children(hlo::ShapeId shape) const {
-    return std::span(children_).subspan(child_begins_[shape.index],
-                                        child_begins_[shape.index + 1] - child_begins_[shape.index]);
+    return std::span(children_).subspan(
+        child_begins_[shape.index], child_begins_[shape.index + 1] - child_begins_[shape.index]);
   }
   [[nodiscard]] hlo::ShapeId shape(uint32_t row) const { return shapes_[row]; }
   [[nodiscard]] hlo::InstrId instruction(uint32_t row) const;

@@ -60,20 +60,19 @@ Event Witness::EventOf(InstrId id) const {
   if (metadata == nullptr) return event;
   event.op_name = module_.view(metadata->op_name);
   if (metadata->source_file.size != 0) {
-    event.source =
-        fmt::format("{}:{}", module_.view(metadata->source_file), metadata->source_line);
+    event.source = fmt::format("{}:{}", module_.view(metadata->source_file), metadata->source_line);
   } else if (metadata->stack_frame > 0) {
     // The innermost frame of the call stack.
     const hlo::StackFrames& frames = module_.stack_frames;
     const auto at = [](const auto& rows, int32_t row) {
-      return row > 0 && static_cast<size_t>(row) <= rows.size() ? &rows[static_cast<size_t>(row) - 1]
-                                                                : nullptr;
+      return row > 0 && static_cast<size_t>(row) <= rows.size()
+                 ? &rows[static_cast<size_t>(row) - 1]
+                 : nullptr;
     };
     const auto* frame = at(frames.frames, metadata->stack_frame);
     const auto* location = frame == nullptr ? nullptr : at(frames.locations, frame->location);
     const auto* file = location == nullptr ? nullptr : at(frames.files, location->file);
-    if (file != nullptr)
-      event.source = fmt::format("{}:{}", module_.view(*file), location->line);
+    if (file != nullptr) event.source = fmt::format("{}:{}", module_.view(*file), location->line);
   }
   return event;
 }
@@ -95,48 +94,44 @@ void Witness::AddWrongRead(const Bytes& bytes, uint32_t wanted, const Memory::Mi
   const Code code = CodeOf(reader, wrong);
   const uint32_t found = wrong.piece ? wrong.piece->row : kNobody;
   if (!IsNew(code, wanted, found)) return;
-  Finding& finding =
-      Add(code, {bytes.allocation, wrong.begin, wrong.end}, wanted, found);
+  Finding& finding = Add(code, {bytes.allocation, wrong.begin, wrong.end}, wanted, found);
   finding.read = EventOf(reader.instruction);
   if (wrong.piece) finding.write = EventOf(wrong.piece->writer);
-  const std::string what =
-      wrong.piece ? fmt::format("and finds {} there", finding.found.text())
-                  : std::string("and nothing was ever written there");
+  const std::string what = wrong.piece ? fmt::format("and finds {} there", finding.found.text())
+                                       : std::string("and nothing was ever written there");
   const std::string value = finding.wanted.text();
   switch (code) {
     case Code::kOutputChanged:
       finding.message = fmt::format("the program returns {}, {}", value, what);
       break;
     case Code::kParameterChanged:
-      finding.message =
-          fmt::format("parameter {} is not donated, and is written over by {}", value,
-                      finding.found.text());
+      finding.message = fmt::format("parameter {} is not donated, and is written over by {}", value,
+                                    finding.found.text());
       break;
     case Code::kConstantChanged:
       finding.message =
           fmt::format("constant {} is written over by {}", value, finding.found.text());
       break;
     default:
-      finding.message = fmt::format("{} reads {} {}, {}", finding.read.instruction, value,
-                                    reader.end_of.is_none()
-                                        ? fmt::format("at {}", finding.read.time)
-                                        : fmt::format("at the end of {}",
-                                                      module_.name(reader.end_of)),
-                                    what);
+      finding.message = fmt::format(
+          "{} reads {} {}, {}", finding.read.instruction, value,
+          reader.end_of.is_none() ? fmt::format("at {}", finding.read.time)
+                                  : fmt::format("at the end of {}", module_.name(reader.end_of)),
+          what);
   }
 }
 
 void Witness::AddInPlace(const Bytes& read, const Bytes& written, uint32_t wanted,
                          uint32_t output) {
   if (!IsNew(Code::kInPlace, wanted, output)) return;
-  Finding& finding = Add(Code::kInPlace,
-                         {read.allocation, std::max(read.begin, written.begin),
-                          std::min(read.end, written.end)},
-                         wanted, output);
+  Finding& finding =
+      Add(Code::kInPlace,
+          {read.allocation, std::max(read.begin, written.begin), std::min(read.end, written.end)},
+          wanted, output);
   finding.read = EventOf(trees_.instruction(output));
   finding.write = finding.read;
-  finding.message = fmt::format("{} is written over {}, which it still reads",
-                                finding.found.text(), finding.wanted.text());
+  finding.message = fmt::format("{} is written over {}, which it still reads", finding.found.text(),
+                                finding.wanted.text());
 }
 
 void Witness::AddInFlight(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,

@@ -280,8 +280,8 @@ Assignment SpreadOut(const Analysis& analysis, const Assignment& plan) {
 }
 
 // Executes the program on the plan, as `stowplan check` does. False, and a message, when the plan
-// must not be written. A program that lacks a copy has no sound plan; it is planned all the same, as
-// XLA would, with a warning.
+// must not be written. A program that lacks a copy has no sound plan; it is planned all the same,
+// as XLA would, with a warning.
 bool IsFit(const hlo::Module& module, const Analysis& analysis, const Assignment& plan,
            const report::Report& report, const Setting& setting, Console& console) {
   const Target& target = setting.rules.target;

@@ -51,18 +51,16 @@ void AddContradictions(const LoadedModule& loaded, check::Verdict& verdict) {
   for (const Diagnostic& diagnostic : FindingsOf(loaded)) {
     check::Finding finding;
     finding.code = check::Code::kContradiction;
-    finding.message = diagnostic.line == 0
-                          ? diagnostic.message
-                          : fmt::format("{}:{}: {}", diagnostic.file, diagnostic.line,
-                                        diagnostic.message);
+    finding.message = diagnostic.line == 0 ? diagnostic.message
+                                           : fmt::format("{}:{}: {}", diagnostic.file,
+                                                         diagnostic.line, diagnostic.message);
     verdict.findings.push_back(std::move(finding));
   }
 }
 
 Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Console& console) {
-  const bool is_alone = std::ranges::count_if(module.files, [](const auto& file) {
-                          return file.has_value();
-                        }) == 1;
+  const bool is_alone =
+      std::ranges::count_if(module.files, [](const auto& file) { return file.has_value(); }) == 1;
   if (is_alone) AddNeighbours(module);
   STOWPLAN_TRY(const LoadedModule loaded, Load(std::move(module), Program::kRead));
   console.Show(loaded.problems);

@@ -4,8 +4,8 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(), VerifyCommand(), StatsCommand(),  AssignCommand(),    CheckCommand(),
-          ReplanCommand(), PackCommand(),  ReportCommand(), CompletionCommand()};
+  return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),    CheckCommand(),
+          ReplanCommand(), PackCommand(),   ReportCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No false alarm: every plan that XLA wrote is sound, with the program and without.
+#include "stowplan/check/check.h"
+
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -10,7 +12,6 @@
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
 #include "report/from_proto.h"
-#include "stowplan/check/check.h"
 #include "stowplan/read.h"
 
 namespace stowplan::check {

@@ -44,13 +44,13 @@ class Interpreter {
   }
 
   Judgement Run() {
-    const bool has_branches =
-        std::ranges::any_of(module_.instructions.rows(), [](const hlo::Instruction& row) {
-          return row.opcode == Opcode::kConditional;
-        });
+    const bool has_branches = std::ranges::any_of(
+        module_.instructions.rows(),
+        [](const hlo::Instruction& row) { return row.opcode == Opcode::kConditional; });
     const int scenarios = has_branches ? kScenariosWithBranches : kScenarios;
     CheckOrder();
-    for (int scenario = 0; scenario < scenarios && judgement_.opinion != Opinion::kHarmful; ++scenario) {
+    for (int scenario = 0; scenario < scenarios && judgement_.opinion != Opinion::kHarmful;
+         ++scenario) {
       scenario_ = scenario;
       steps_ = 0;
       RunOnce();
@@ -59,9 +59,9 @@ class Interpreter {
   }
 
  private:
-  // Loops run up to three times. Branches are taken in turn, then by chance, so that those inside of
-  // others run too.
-  static constexpr int kScenarios = 4;
+  // Loops run up to three times, all as often, then by chance. Branches are taken in turn, then by
+  // chance, so that those inside of others run too.
+  static constexpr int kScenarios = 12;
   static constexpr int kScenariosWithBranches = 40;
   static constexpr int kInTurn = 8;
   static constexpr int kMaxTrips = 3;
@@ -97,7 +97,8 @@ class Interpreter {
 
   int64_t SizeOf(ShapeId shape) {
     const auto [row, is_new] = sizes_.try_emplace(shape.index, 0);
-    if (is_new) row->second = std::max<int64_t>(0, ByteSize(module_.shapes, shape, target_).value_or(0));
+    if (is_new)
+      row->second = std::max<int64_t>(0, ByteSize(module_.shapes, shape, target_).value_or(0));
     return row->second;
   }
   [[nodiscard]] int64_t SpaceOf(ShapeId shape) const {
@@ -168,9 +169,8 @@ class Interpreter {
     int64_t time = -1;
   };
   void Store(const Node& node) {
-    EachStretch(node.place, SizeOf(node.shape), [&](Stretch& stretch, Hash offset) {
-      stretch = {Mix(node.hash, offset), time_};
-    });
+    EachStretch(node.place, SizeOf(node.shape),
+                [&](Stretch& stretch, Hash offset) { stretch = {Mix(node.hash, offset), time_}; });
   }
   void Load(const Node& node, InstrId reader, int64_t since = -1) {
     EachStretch(node.place, SizeOf(node.shape), [&](const Stretch& stretch, Hash offset) {
@@ -190,7 +190,8 @@ class Interpreter {
   static Hash TableHash(const Node& node) {
     Hash h = 17;
     for (const Node& part : node.parts)
-      h = Mix(Mix(h, static_cast<Hash>(part.place.allocation)), static_cast<Hash>(part.place.offset));
+      h = Mix(Mix(h, static_cast<Hash>(part.place.allocation)),
+              static_cast<Hash>(part.place.offset));
     return h;
   }
   // A fresh value of a shape at the places of `id`; hashes from `seed`.
@@ -216,11 +217,14 @@ class Interpreter {
     return Fresh(id, module_.instructions[id].shape, index, seed);
   }
   // Parts that lie on each other are written in no known order: what is there then, nobody knows.
-  void StoreAll(const Node& node) {
+  void StoreNew(const Node& node) {
     EachStretch(node.place, SizeOf(node.shape), [&](Stretch& stretch, Hash offset) {
       const bool is_second = time_ > 0 && stretch.time == time_;
       stretch = {is_second ? Mix(static_cast<Hash>(time_), 99) : Mix(node.hash, offset), time_};
     });
+  }
+  void StoreAll(const Node& node) {
+    StoreNew(node);
     for (const Node& part : node.parts) StoreAll(part);
   }
   // The same value, seen at another instruction: places that the plan names there count.
@@ -238,7 +242,8 @@ class Interpreter {
     return node;
   }
   // A table of the instruction's own, over parts that it got.
-  Node Table(InstrId id, const std::vector<int64_t>& index, ShapeId shape, std::vector<Node> parts) {
+  Node Table(InstrId id, const std::vector<int64_t>& index, ShapeId shape,
+             std::vector<Node> parts) {
     Node node;
     node.shape = shape;
     node.parts = std::move(parts);
@@ -269,6 +274,7 @@ class Interpreter {
     flights_.clear();
     time_ = 0;
     conditionals_ = 0;
+    loops_ = 0;
     for (const InstrId parameter : module_.parameters_of(module_.entry)) {
       Set(parameter, Fresh(parameter, Mix(3, parameter.index)));
       StoreAll(env_[parameter.index]);
@@ -285,8 +291,9 @@ class Interpreter {
   bool IsLoaded(InstrId id) const {
     if (OpcodeOf(id) != Opcode::kConstant) return false;
     const auto place = Named(id, {});
-    return place && report_.allocations[report::AllocationId(static_cast<size_t>(place->allocation))]
-                        .is_constant;
+    return place &&
+           report_.allocations[report::AllocationId(static_cast<size_t>(place->allocation))]
+               .is_constant;
   }
   Node Constant(InstrId id) {
     const hlo::Attribute* literal = module_.FindAttribute(id, AttributeKey::kLiteral);
@@ -377,13 +384,13 @@ class Interpreter {
     const InstrId inside = module_.parameters_of(body)[0];
     state = SeenAt(std::move(state), inside);
     const Node places = state;
+    const int trips = PickTrips();
     for (int trip = 0;; ++trip) {
-      Set(module_.parameters_of(condition)[0],
-          SeenAt(state, module_.parameters_of(condition)[0]));
+      Set(module_.parameters_of(condition)[0], SeenAt(state, module_.parameters_of(condition)[0]));
       RunComputation(condition);
       if (judgement_.opinion == Opinion::kHarmful) return;
       Load(env_[module_.computations[condition].root.index], id);
-      if (trip >= scenario_ % (kMaxTrips + 1)) break;
+      if (trip >= trips) break;
       Set(inside, SeenAt(state, inside));
       RunComputation(body);
       if (judgement_.opinion == Opinion::kHarmful) return;
@@ -391,6 +398,13 @@ class Interpreter {
       TakePlaces(state, places);
     }
     Set(id, SeenAt(std::move(state), id));
+  }
+  int PickTrips() {
+    const auto turn = static_cast<Hash>(loops_++);
+    return scenario_ <= kMaxTrips
+               ? scenario_
+               : static_cast<int>(Mix(Mix(static_cast<Hash>(scenario_), turn), 73) %
+                                  (kMaxTrips + 1));
   }
   static void TakePlaces(Node& node, const Node& from) {
     node.place = from.place;
@@ -402,8 +416,8 @@ class Interpreter {
     Load(*inputs[0], id);
     const auto turn = static_cast<Hash>(conditionals_++);
     const auto scenario = static_cast<Hash>(scenario_);
-    const size_t k = (scenario_ < kInTurn ? scenario + turn : Mix(Mix(scenario, turn), 71)) %
-                     branches.size();
+    const size_t k =
+        (scenario_ < kInTurn ? scenario + turn : Mix(Mix(scenario, turn), 71)) % branches.size();
     const InstrId parameter = module_.parameters_of(branches[k])[0];
     Set(parameter, SeenAt(*inputs[k + 1], parameter));
     RunComputation(branches[k]);
@@ -469,13 +483,13 @@ class Interpreter {
     }
     CheckSharing(id, inputs, result);
     if (opcode == Opcode::kCopyStart) {
-      Store(result);
-      Store(result.parts[0]);
-      Store(result.parts[2]);
-    } else if (((opcode == Opcode::kAllGatherStart ||
-                 opcode == Opcode::kCollectivePermuteStart) &&
-               inputs.size() == 1) || hands_on_first) {
-      Store(result);
+      StoreNew(result);
+      StoreNew(result.parts[0]);
+      StoreNew(result.parts[2]);
+    } else if (((opcode == Opcode::kAllGatherStart || opcode == Opcode::kCollectivePermuteStart) &&
+                inputs.size() == 1) ||
+               hands_on_first) {
+      StoreNew(result);
       for (size_t k = 1; k < result.parts.size(); ++k) StoreAll(result.parts[k]);
     } else {
       StoreAll(result);
@@ -519,9 +533,9 @@ class Interpreter {
     const bool is_own_table = !root.parts.empty();
     result.parts[1] = SeenAtPart(root, id, 1);
     result.hash = TableHash(result);
-    Store(result);
-    Store(result.parts[0]);
-    if (is_own_table) Store(result.parts[1]);
+    StoreNew(result);
+    StoreNew(result.parts[0]);
+    if (is_own_table) StoreNew(result.parts[1]);
     for (size_t k = 2; k < result.parts.size(); ++k) StoreAll(result.parts[k]);
     Set(id, std::move(result));
     flights_[id] = time_;
@@ -585,7 +599,8 @@ class Interpreter {
                OpcodeOf(id) == Opcode::kCollectivePermuteStart) &&
               inputs.size() == 1 && w == 1)
             continue;
-          if ((OpcodeOf(id) == Opcode::kSend || OpcodeOf(id) == Opcode::kRecvDone) && w == 1) continue;
+          if ((OpcodeOf(id) == Opcode::kSend || OpcodeOf(id) == Opcode::kRecvDone) && w == 1)
+            continue;
           Compare(id, k, r, w, *read[r], *written[w]);
         }
       }
@@ -704,6 +719,7 @@ class Interpreter {
   int64_t steps_ = 0;
   int scenario_ = 0;
   int conditionals_ = 0;
+  int loops_ = 0;
 };
 
 }  // namespace

@@ -101,7 +101,8 @@ class MutationTest : public testing::Test {
     }
     if (is_harmful == is_unsound || ++shown_[kind] > 6) return;
     std::cout << (is_harmful ? "missed" : "false alarm") << " (" << Name(kind) << "): " << file
-              << "\n  " << judgement.reason << "\n" << words_;
+              << "\n  " << judgement.reason << "\n"
+              << words_;
     if (is_unsound) std::cout << check::Describe(verdict->findings[0]);
   }
 

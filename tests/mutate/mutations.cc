@@ -57,8 +57,7 @@ Undo MoveTogether(Chance& chance, Report& report) {
   const std::vector<ValueId> values = Placed(report, false);
   if (values.empty()) return std::nullopt;
   const Value first = report.values[values[chance.Pick(values.size())]];
-  const int64_t to =
-      PickOffset(chance, report, report.allocations[first.allocation], first.size);
+  const int64_t to = PickOffset(chance, report, report.allocations[first.allocation], first.size);
   if (to == first.offset) return std::nullopt;
   std::vector<Value*> moved;
   for (const ValueId id : report.allocations[first.allocation].values) {
@@ -125,8 +124,7 @@ Undo DropAlias(Chance& chance, Module& module) {
 
 Undo AddAlias(Chance& chance, Module& module) {
   const std::span<const InstrId> parameters = module.parameters_of(module.entry);
-  const hlo::ShapeId result =
-      module.instructions[module.computations[module.entry].root].shape;
+  const hlo::ShapeId result = module.instructions[module.computations[module.entry].root].shape;
   if (parameters.empty()) return std::nullopt;
   hlo::InputOutputAlias alias;
   alias.parameter = static_cast<int64_t>(chance.Pick(parameters.size()));
@@ -139,8 +137,7 @@ Undo AddAlias(Chance& chance, Module& module) {
     index.push_back(static_cast<int64_t>(chance.Pick(count)));
     return !module.shapes.is_tuple(module.shapes.elements(tuple)[static_cast<size_t>(index[0])]);
   };
-  if (!pick(shape, alias.parameter_index) || !pick(result, alias.output_index))
-    return std::nullopt;
+  if (!pick(shape, alias.parameter_index) || !pick(result, alias.output_index)) return std::nullopt;
   std::vector<hlo::InputOutputAlias>& aliases = module.header.aliases;
   if (std::ranges::find(aliases, alias) != aliases.end()) return std::nullopt;
   aliases.push_back(alias);
@@ -204,8 +201,7 @@ Undo Constants(Chance& chance, Report& report) {
   if (values.size() < 2) return std::nullopt;
   Value& a = report.values[values[chance.Pick(values.size())]];
   const Value& b = report.values[values[chance.Pick(values.size())]];
-  if (&a == &b || a.allocation == b.allocation ||
-      report.allocations[b.allocation].size < a.size)
+  if (&a == &b || a.allocation == b.allocation || report.allocations[b.allocation].size < a.size)
     return std::nullopt;
   const AllocationId old = a.allocation;
   a.allocation = b.allocation;

@@ -39,15 +39,15 @@ enum class Kind {
   kShorten,       // a live range
   kDropAlias,     // a donation
   kAddAlias,
-  kReorder,  // two neighbours in a schedule
-  kNoCopy,   // a copy becomes a bitcast
-  kColor,    // of an allocation
+  kReorder,    // two neighbours in a schedule
+  kNoCopy,     // a copy becomes a bitcast
+  kColor,      // of an allocation
   kConstants,  // one constant over another
 };
-inline constexpr Kind kKinds[] = {Kind::kMove,      Kind::kMoveTogether, Kind::kShrink,
-                                  Kind::kSwap,      Kind::kShorten,      Kind::kDropAlias,
-                                  Kind::kAddAlias,  Kind::kReorder,      Kind::kNoCopy,
-                                  Kind::kColor,     Kind::kConstants};
+inline constexpr Kind kKinds[] = {Kind::kMove,     Kind::kMoveTogether, Kind::kShrink,
+                                  Kind::kSwap,     Kind::kShorten,      Kind::kDropAlias,
+                                  Kind::kAddAlias, Kind::kReorder,      Kind::kNoCopy,
+                                  Kind::kColor,    Kind::kConstants};
 std::string_view Name(Kind kind);
 
 // Changes both in place. Nothing when there is nothing to change; otherwise what takes it back.

@@ -20,28 +20,28 @@ namespace stowplan::check {
 // docs/check.md says what each means; its name there is the code of the JSON.
 enum class Code : uint8_t {
   // A read gets wrong bytes.
-  kOverwritten,         // it finds what another instruction wrote
-  kNeverWritten,        // it finds nothing
-  kInPlace,             // an instruction writes over an operand before it has read all of it
-  kInFlight,            // something is written that an asynchronous operation is working on
-  kOutside,             // a value ends behind its allocation
-  kWrongSpace,          // a value is not in the memory space that its layout says
-  kParameterChanged,    // a parameter is not donated, and written over
-  kConstantChanged,     // a constant is written over
-  kOutputChanged,       // a part of the result is written over before the end
-  kOutputElsewhere,     // an output does not lie on the parameter that was donated for it
-  kOutputsShareBytes,   // two parts of the result lie on each other
-  kAliveTogether,       // of a report alone: two values share bytes while both are alive
+  kOverwritten,        // it finds what another instruction wrote
+  kNeverWritten,       // it finds nothing
+  kInPlace,            // an instruction writes over an operand before it has read all of it
+  kInFlight,           // something is written that an asynchronous operation is working on
+  kOutside,            // a value ends behind its allocation
+  kWrongSpace,         // a value is not in the memory space that its layout says
+  kParameterChanged,   // a parameter is not donated, and written over
+  kConstantChanged,    // a constant is written over
+  kOutputChanged,      // a part of the result is written over before the end
+  kOutputElsewhere,    // an output does not lie on the parameter that was donated for it
+  kOutputsShareBytes,  // two parts of the result lie on each other
+  kAliveTogether,      // of a report alone: two values share bytes while both are alive
   // The report contradicts itself or the program; no read is known to be wrong.
-  kUnknownValue,        // the program has no such instruction or part
-  kNoPlace,             // a value of the program has no place
-  kTwoPlaces,           // a value has two
-  kSize,                // a value's size is not that of its shape
-  kColor,               // a value's color is not its allocation's
-  kFlag,                // an allocation's flags are not those of what lies in it
-  kOrder,               // the report's order is not the program's schedule
-  kRange,               // a live range does not fit its positions, uses or the schedule
-  kContradiction,       // anything else that report/check.h finds
+  kUnknownValue,   // the program has no such instruction or part
+  kNoPlace,        // a value of the program has no place
+  kTwoPlaces,      // a value has two
+  kSize,           // a value's size is not that of its shape
+  kColor,          // a value's color is not its allocation's
+  kFlag,           // an allocation's flags are not those of what lies in it
+  kOrder,          // the report's order is not the program's schedule
+  kRange,          // a live range does not fit its positions, uses or the schedule
+  kContradiction,  // anything else that report/check.h finds
 };
 
 std::string_view Name(Code code);
@@ -70,9 +70,9 @@ struct Finding {
   int64_t allocation = -1;  // XLA's number; -1: none
   int64_t begin = 0;        // the bytes of it that are wrong
   int64_t end = 0;
-  Event write;              // who spoils them
-  Event read;               // who needs them
-  std::string message;      // the first line
+  Event write;          // who spoils them
+  Event read;           // who needs them
+  std::string message;  // the first line
 };
 using Findings = std::vector<Finding>;
 

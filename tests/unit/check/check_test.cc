@@ -105,25 +105,23 @@ constexpr std::string_view kLoopPlan =
 
 TEST(Check, ALoopKeepsItsStateInOnePlace) {
   const std::string plan(kLoopPlan);
-  EXPECT_EQ(Summary(CheckText(
-                kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@16 t@32 k@48")),
+  EXPECT_EQ(Summary(CheckText(kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@16 t@32 k@48")),
             "");
   // The next state is not where the loop looks for it.
-  EXPECT_EQ(Summary(CheckText(
-                kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@80 t@32 k@48")),
+  EXPECT_EQ(Summary(CheckText(kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@80 t@32 k@48")),
             "overwritten loop{1} x.2\n");
 }
 TEST(Check, WhatALoopWritesIsLostToWhatIsReadAfterIt) {
   const std::string plan(kLoopPlan);
-  EXPECT_EQ(Summary(CheckText(
-                kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@16 t@48 k@48")),
+  EXPECT_EQ(Summary(CheckText(kLoop, plan + "temp 128: i.2@0 j@0 less@4 x.2@16 y@16 t@48 k@48")),
             "overwritten k t\n");
 }
 TEST(Check, WhatTheFirstIterationWritesTheSecondMustNotMiss) {
   // `one` in memory that the body writes later: there in the first iteration only.
-  const std::string plan = "p0 16: p@0\nout 16: r@0\nconst 4: zero@0\nconst 4: ten@0\n"
-                           "temp 16: state@0 out@0\n"
-                           "const 4: one@0 less@0\n";
+  const std::string plan =
+      "p0 16: p@0\nout 16: r@0\nconst 4: zero@0\nconst 4: ten@0\n"
+      "temp 16: state@0 out@0\n"
+      "const 4: one@0 less@0\n";
   EXPECT_EQ(Summary(CheckText(kLoop, plan + "temp 128: i.2@0 j@0 x.2@16 y@16 t@32 k@48")),
             "overwritten one less\nconstant-changed one less\n");
 }

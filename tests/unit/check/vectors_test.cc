@@ -86,9 +86,10 @@ constexpr std::string_view kInPlace = "p0 256: p@0 f@0\np1 4: i@0";
 TEST(XlaVectors, AnUpdateInPlaceMustNotReadItsOwnOutput) {
   EXPECT_EQ(Summary(CheckText(Update("u = f32[16]{0} slice(x), slice={[3:19]}"), kInPlace)),
             "in-place p f\n");
-  EXPECT_EQ(Summary(CheckText(
-                Update("u = f32[16]{0} dynamic-slice(x, zero), dynamic_slice_sizes={16}"), kInPlace)),
-            "in-place p f\n");
+  EXPECT_EQ(
+      Summary(CheckText(Update("u = f32[16]{0} dynamic-slice(x, zero), dynamic_slice_sizes={16}"),
+                        kInPlace)),
+      "in-place p f\n");
   EXPECT_EQ(
       Summary(CheckText(Update("r = f32[64]{0} reverse(x), dimensions={0}\n"
                                "u = f32[16]{0} dynamic-slice(r, i), dynamic_slice_sizes={16}"),
@@ -96,11 +97,11 @@ TEST(XlaVectors, AnUpdateInPlaceMustNotReadItsOwnOutput) {
       "in-place p f\n");
 }
 TEST(XlaVectors, AnUpdateInPlaceMayReadWhatItWritesThere) {
-  EXPECT_EQ(Summary(CheckText(
-                Update("s = f32[16]{0} dynamic-slice(x, i), dynamic_slice_sizes={16}\n"
-                       "u = f32[16]{0} negate(s)"),
-                kInPlace)),
-            "");
+  EXPECT_EQ(
+      Summary(CheckText(Update("s = f32[16]{0} dynamic-slice(x, i), dynamic_slice_sizes={16}\n"
+                               "u = f32[16]{0} negate(s)"),
+                        kInPlace)),
+      "");
 }
 
 // openxla/xla 38597: an update in place of what a transposition makes of an operand.
