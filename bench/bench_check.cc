@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
     if (!checked) return 2;
     verdict = *std::move(checked);
   }
-  fmt::print("{{\"executed\": {}, \"reads\": {}, \"findings\": {}, \"read_s\": {}, \"check_s\": {}}}\n",
-             verdict.instructions, verdict.reads, verdict.findings.size(), read_best, check_best);
+  fmt::print(
+      "{{\"executed\": {}, \"reads\": {}, \"findings\": {}, \"read_s\": {}, \"check_s\": {}}}\n",
+      verdict.instructions, verdict.reads, verdict.findings.size(), read_best, check_best);
   return verdict.is_fine() ? 0 : 1;
 }

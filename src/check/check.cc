@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/checked_math.h"
 #include "check/execute.h"
 #include "stowplan/target/size.h"
 
@@ -113,6 +114,18 @@ void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>
 }
 
 }  // namespace
+
+Bytes Plan::BytesAt(PlaceId id, uint32_t row) const {
+  const Place& place = places.rows[id];
+  return {place.allocation, place.offset, SaturatingAdd(place.offset, SizeAt(row))};
+}
+
+bool Plan::IsLoaded(InstrId id) const {
+  if (module.instructions[id].opcode != hlo::Opcode::kConstant) return false;
+  const PlaceId place = places.by_row[trees.top(id)];
+  return place != kNoPlaceId &&
+         report.allocations[report::AllocationId(places.rows[place].allocation)].is_constant;
+}
 
 Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& report,
                           const Target& target) {

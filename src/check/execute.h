@@ -29,6 +29,8 @@
 
 #include <cstdint>
 
+#include "check/meaning.h"
+#include "check/memory.h"
 #include "check/places.h"
 #include "check/trees.h"
 #include "stowplan/base/diagnostic.h"
@@ -43,6 +45,12 @@ struct Plan {
   const Places& places;
   const std::vector<int64_t>& sizes;                     // by shape
   const std::vector<std::vector<hlo::InstrId>>& orders;  // by computation
+
+  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return sizes[trees.shape(row).index]; }
+  // The bytes of the part `row`, if it lies there.
+  [[nodiscard]] Bytes BytesAt(PlaceId id, uint32_t row) const;
+  // A constant that is in memory before the program starts.
+  [[nodiscard]] bool IsLoaded(hlo::InstrId id) const;
 };
 
 // Adds to the verdict.

@@ -17,7 +17,7 @@ using PlaceId = uint32_t;
 inline constexpr PlaceId kNoPlaceId = 0;
 
 struct Place {
-  uint32_t allocation = 0;  // row of the report
+  uint32_t allocation = UINT32_MAX;  // row of the report
   int64_t offset = 0;
   friend bool operator==(const Place&, const Place&) = default;
 };

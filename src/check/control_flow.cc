@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditionals and loops.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "check/executor.h"
+
+namespace stowplan::check {
+
+void Executor::RunConditional(InstrId id) {
+  const std::span<const InstrId> operands = module_.operands_of(id);
+  const std::span<const CompId> branches = module_.called_by(id);
+  if (operands.size() != branches.size() + 1) return;
+  const uint32_t top = trees_.top(id);
+  Read(trees_.top(operands[0]), cell(operands[0], 0), {id});
+  Merge merge;
+  std::vector<Memory::Change> changes;
+  for (size_t k = 0; k < branches.size(); ++k) {
+    const Memory::Mark mark = memory_.Begin();
+    BindAll(branches[k], operands.subspan(k + 1, 1));
+    RunComputation(branches[k]);
+    AddBranch(id, module_.computations[branches[k]].root, merge);
+    const std::vector<Memory::Change> more = memory_.Undo(mark);
+    changes.insert(changes.end(), more.begin(), more.end());
+  }
+  Tick(id);
+  for (const Memory::Change& change : changes) Lose(change);
+  // Parts that are lost are wrong only if somebody reads them.
+  for (auto part = static_cast<uint32_t>(merge.differs.size()); part-- > 0;) {
+    const uint32_t row = top + part;
+    Cell at = merge.results[0][part];
+    if (merge.differs[part] != 0 || merge.is_lost[0][part] != 0) {
+      at.content = contents_.New();
+      at.origin = row;
+    }
+    for (size_t view = Merge::kViews; view-- > 0;) {
+      at.place = merge.results[view][part].place;
+      if (merge.is_lost[view][part] == 0 && !IsThere(row, at)) Write(row, at, id);
+    }
+    cells_[row] = at;
+  }
+}
+
+void Executor::AddBranch(InstrId id, InstrId root, Merge& merge) {
+  const uint32_t top = trees_.top(id);
+  const uint32_t count = trees_.count(shape(id));
+  const bool is_first = merge.differs.empty();
+  merge.differs.resize(count, 0);
+  for (size_t view = 0; view < Merge::kViews; ++view) {
+    merge.is_lost[view].resize(count, 0);
+    merge.results[view].resize(count);
+  }
+  for (uint32_t part = 0; part < count; ++part) {
+    Cell at = cell(root, part);
+    if (is_first) {
+      merge.results[1][part] = at;
+      Hand(at, top + part);
+      merge.results[0][part] = cells_[top + part];
+    }
+    if (at.content != merge.results[0][part].content) merge.differs[part] = 1;
+    for (size_t view = 0; view < Merge::kViews; ++view) {
+      at.place = merge.results[view][part].place;
+      if (!IsThere(top + part, at)) merge.is_lost[view][part] = 1;
+    }
+  }
+}
+
+std::vector<uint8_t> Executor::FindChanging(InstrId loop, const std::vector<Cell>& state) {
+  const std::vector<uint32_t>& made_of = invariants_.Of(loop);
+  std::vector<uint8_t> changes(state.size(), 0);
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (size_t part = 0; part < state.size(); ++part) {
+      const uint32_t from = made_of[part];
+      // Tables are made again by every iteration, and as a rule they hold the same.
+      const bool is_kept = IsTable(trees_.top(loop) + static_cast<uint32_t>(part)) ||
+                           (from != Invariants::kChanged && changes[from] == 0 &&
+                            state[from].content == state[part].content);
+      if (is_kept || changes[part] != 0) continue;
+      changes[part] = 1;
+      is_done = false;
+    }
+  }
+  return changes;
+}
+
+void Executor::RunWhile(InstrId id) {
+  if (module_.called_by(id).size() < 2 || module_.operands_of(id).empty()) return;
+  const CompId body = module_.called_by(id)[0];
+  const CompId condition = module_.called_by(id)[1];
+  if (module_.parameters_of(body).size() != 1 || module_.parameters_of(condition).size() != 1)
+    return;
+  const InstrId initial = module_.operands_of(id)[0];
+  const uint32_t count = trees_.count(shape(id));
+  const InstrId inside = module_.parameters_of(body)[0];
+  Loop loop;
+  loop.instruction = id;
+  loop.tops = {trees_.top(inside), trees_.top(module_.parameters_of(condition)[0]), trees_.top(id)};
+  for (size_t view = 0; view < Loop::kViews; ++view) {
+    loop.is_lost[view].assign(count, 0);
+    for (uint32_t part = 0; part < count; ++part) {
+      const uint32_t row = loop.tops[view] + part;
+      // Where nothing else is said, the state is where the body has it.
+      Hand(view == 0 ? cell(initial, part) : cell(inside, part), row);
+      if (!IsThere(row, cells_[row])) loop.is_lost[view][part] = 1;
+      loop.states[view].push_back(cells_[row]);
+    }
+  }
+  loop.changes = FindChanging(id, loop.states[0]);
+  // If the body does not leave all of the state in its place, the next iteration begins without
+  // these parts: once more, then. No sound plan comes here.
+  while (true) {
+    const Witness::Mark findings = witness_.Begin();
+    const Memory::Mark before = memory_.Begin();
+    if (!RunIteration(loop) || is_too_long_) {
+      memory_.Keep(before);
+      break;
+    }
+    witness_.Undo(findings);
+    memory_.Undo(before);
+  }
+  Tick(id);
+}
+
+bool Executor::RunIteration(Loop& loop) {
+  const InstrId id = loop.instruction;
+  const CompId body = module_.called_by(id)[0];
+  const CompId condition = module_.called_by(id)[1];
+  const uint32_t top = trees_.top(id);
+  const auto count = static_cast<uint32_t>(loop.changes.size());
+  for (const Memory::Change& change : write_sets_.Of(condition)) Lose(change);
+  for (const Memory::Change& change : write_sets_.Of(body)) Lose(change);
+  EnterLoop(loop);
+  const std::vector<Cell> head(cells_.begin() + top, cells_.begin() + top + count);
+  RunComputation(condition);
+  const InstrId answer = module_.computations[condition].root;
+  Read(trees_.top(answer), cell(answer, 0), {.instruction = id});
+  const Memory::Mark mark = memory_.Begin();
+  RunComputation(body);
+  bool is_worse = false;
+  const InstrId root = module_.computations[body].root;
+  for (uint32_t part = 0; part < count; ++part) {
+    Cell back = cell(root, part);
+    for (size_t view = 0; view < Loop::kViews; ++view) {
+      back.place = loop.states[view][part].place;
+      if (loop.is_lost[view][part] != 0 || IsThere(top + part, back)) continue;
+      loop.is_lost[view][part] = 1;
+      is_worse = true;
+    }
+    if (IsTable(top + part) && loop.changes[part] == 0 && back.content != head[part].content) {
+      loop.changes[part] = 1;
+      is_worse = true;
+    }
+  }
+  memory_.Undo(mark);
+  std::ranges::copy(head, cells_.begin() + top);
+  return is_worse;
+}
+
+void Executor::EnterLoop(const Loop& loop) {
+  for (size_t part = loop.changes.size(); part-- > 0;) {
+    const ContentId content =
+        loop.changes[part] != 0 ? contents_.New() : loop.states[0][part].content;
+    for (size_t view = 0; view < Loop::kViews; ++view) {
+      const auto row = static_cast<uint32_t>(loop.tops[view] + part);
+      cells_[row] = loop.states[view][part];
+      cells_[row].content = content;
+      if (loop.changes[part] != 0)
+        cells_[row].origin = static_cast<uint32_t>(trees_.top(loop.instruction) + part);
+    }
+    for (size_t view = 0; view < Loop::kViews; ++view) {
+      const auto row = static_cast<uint32_t>(loop.tops[view] + part);
+      if (loop.is_lost[view][part] == 0 && !IsThere(row, cells_[row]))
+        Write(row, cells_[row], loop.instruction);
+    }
+  }
+}
+
+}  // namespace stowplan::check

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine that executes: execute.cc has its steps, calls.cc, control_flow.cc and the_end.cc the
+// rest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "check/contents.h"
+#include "check/execute.h"
+#include "check/invariants.h"
+#include "check/meaning.h"
+#include "check/memory.h"
+#include "check/overwriting.h"
+#include "check/witness.h"
+#include "check/write_sets.h"
+
+namespace stowplan::check {
+
+using hlo::CompId;
+using hlo::InstrId;
+using hlo::Opcode;
+using hlo::ShapeId;
+
+// What is known of a part of an instruction's result: what it is, and where.
+struct Cell {
+  ContentId content = kLost;
+  PlaceId place = kNoPlaceId;
+  uint32_t origin = 0;  // the row where it was made
+};
+
+class Executor {
+ public:
+  Executor(const Plan& plan, Verdict& verdict)
+      : module_(plan.module),
+        trees_(plan.trees),
+        plan_(plan),
+        memory_(plan.report.allocations.size()),
+        contents_(plan.module),
+        write_sets_(plan, BudgetOf(plan.module)),
+        overwriting_(plan.module, plan.trees),
+        invariants_(plan.module, plan.trees),
+        witness_(plan.module, plan.report, plan.trees, verdict),
+        verdict_(verdict) {
+    cells_.resize(trees_.count());
+    budget_ = BudgetOf(module_);
+  }
+
+  Result<void> Run();
+
+ private:
+  // A computation that is called from many places is executed for each of them.
+  static constexpr int64_t kStepsPerInstruction = 64;
+  // Calls nest this deep at most.
+  static constexpr int kMaxDepth = 500;
+  static int64_t BudgetOf(const hlo::Module& module) {
+    return 1'000'000 + kStepsPerInstruction * static_cast<int64_t>(module.instructions.size());
+  }
+
+  [[nodiscard]] Opcode opcode(InstrId id) const { return module_.instructions[id].opcode; }
+  [[nodiscard]] ShapeId shape(InstrId id) const { return module_.instructions[id].shape; }
+  [[nodiscard]] Cell& cell(InstrId id, uint32_t part) { return cells_[trees_.top(id) + part]; }
+  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return plan_.SizeAt(row); }
+  [[nodiscard]] bool IsTable(uint32_t row) const {
+    return module_.shapes.is_tuple(trees_.shape(row));
+  }
+
+  // Of the table of a tuple, as its elements lie now.
+  ContentId TableContent(uint32_t row);
+
+  // --- Memory ---
+
+  // Whether `row`, which is `at` now, is there; where nothing is, there is nothing to lose.
+  [[nodiscard]] bool IsThere(uint32_t row, Cell at) const {
+    const int64_t size = SizeAt(row);
+    if (at.place == kNoPlaceId || size == 0) return true;
+    return at.content != kLost && !memory_.Find(plan_.BytesAt(at.place, row), at.content);
+  }
+  void Read(uint32_t row, Cell at, const Reader& reader);
+  void Write(uint32_t row, Cell at, InstrId writer);
+  void Lose(const Memory::Change& change) {
+    memory_.Write(change.bytes, kLost, change.writer, change.row, step_);
+  }
+
+  // A part that the instruction makes.
+  void Define(InstrId id, uint32_t row, ContentId content);
+  // Elements first, since tables point to them.
+  void DefineAll(InstrId id);
+
+  // --- The program ---
+
+  void Load();
+  void DefineConstant(InstrId id);
+
+  void RunComputation(CompId id);
+
+  // Time as XLA counts it: callees stand before their callers.
+  void Tick(InstrId id) {
+    ++step_;
+    if (witness_.SetTime(id)) ++verdict_.instructions;
+  }
+
+  void Step(InstrId id);
+
+  void RunPlain(InstrId id);
+
+  static bool IsStart(Opcode opcode) {
+    return opcode == Opcode::kCopyStart || opcode == Opcode::kAllGatherStart ||
+           opcode == Opcode::kCollectivePermuteStart;
+  }
+
+  // What is read, to compare it with what is then written.
+  struct ReadPart {
+    Bytes bytes;
+    uint32_t operand = 0;
+    uint32_t part = 0;
+  };
+
+  void ReadOperands(InstrId id);
+
+  [[nodiscard]] CompId WrappedBy(InstrId id) const {
+    const InstrId start = opcode(id) == Opcode::kAsyncUpdate ? StartOf(id) : id;
+    return module_.called_by(start)[0];
+  }
+
+  // The instruction's parts, by `sources_`; new ones are written.
+  void Produce(InstrId id);
+  // Parts of one result that lie on each other are written in no known order.
+  [[nodiscard]] std::vector<Memory::Mismatch> FindRivals(uint32_t row) const {
+    const int64_t size = SizeAt(row);
+    if (sources_.size() == 1 || cells_[row].place == kNoPlaceId || size == 0) return {};
+    return memory_.FindRivals(plan_.BytesAt(cells_[row].place, row), step_, row);
+  }
+  ContentId ContentOf(InstrId id, uint32_t part);
+  // The same value at another position. If the plan names a place for that position, it is read
+  // there.
+  void Hand(Cell from, uint32_t to) {
+    cells_[to] = from;
+    if (plan_.places.is_known(to)) cells_[to].place = plan_.places.by_row[to];
+  }
+
+  // A custom call that only says that its operands, one behind the other, are its result. They are
+  // slices of one array, in any order; where each belongs, its start says.
+  [[nodiscard]] bool IsConcatenationInPlace(InstrId id, const Bytes& written) const;
+  // Where the slice begins that an instruction is, or that an asynchronous operation returns.
+  [[nodiscard]] std::vector<int64_t> SliceStart(InstrId id) const;
+
+  void CheckOverwriting(InstrId id, uint32_t part);
+
+  // --- Calls ---
+
+  void Bind(InstrId parameter, InstrId argument);
+  void BindAll(CompId callee, std::span<const InstrId> arguments) {
+    const std::span<const InstrId> parameters = module_.parameters_of(callee);
+    for (size_t k = 0; k < std::min(parameters.size(), arguments.size()); ++k)
+      Bind(parameters[k], arguments[k]);
+  }
+
+  void RunCall(InstrId id);
+
+  void RunAsyncStart(InstrId id);
+  void RunAsyncUpdate(InstrId id);
+  // The wrapped computation runs when all its operands are there, which a start may leave to an
+  // update.
+  void RunAsync(InstrId id, InstrId start, std::vector<InstrId> arguments);
+  // The start of the operation that this done or update belongs to; none when it is neither.
+  [[nodiscard]] InstrId StartOf(InstrId id) const;
+  // The step until which the operation itself wrote.
+  [[nodiscard]] int64_t FlightOf(InstrId id) const {
+    const InstrId start = StartOf(id);
+    const auto flight = flights_.find(start);
+    return start.is_none() || flight == flights_.end() ? -1 : flight->second.step;
+  }
+  // What the wrapped computation wrote must still be there.
+  void CheckFlight(InstrId done);
+
+  // --- Branches and loops ---
+
+  // What branches return: where the conditional has it, and where the branches left it, which is
+  // one place unless the plan is wrong.
+  struct Merge {
+    static constexpr size_t kViews = 2;
+    std::array<std::vector<Cell>, kViews> results;
+    std::array<std::vector<uint8_t>, kViews> is_lost;
+    std::vector<uint8_t> differs;
+  };
+
+  void RunConditional(InstrId id);
+  void AddBranch(InstrId id, InstrId root, Merge& merge);
+
+  // Parts of a loop's state that are not always what they were at first.
+  std::vector<uint8_t> FindChanging(InstrId loop, const std::vector<Cell>& state);
+
+  // A loop under way. Its state is seen at three positions, the parameters of body and condition
+  // and the loop itself, which lie in one place unless the plan is wrong.
+  struct Loop {
+    static constexpr size_t kViews = 3;
+    InstrId instruction;
+    std::array<uint32_t, kViews> tops;                 // rows of the positions
+    std::array<std::vector<Cell>, kViews> states;      // at first
+    std::array<std::vector<uint8_t>, kViews> is_lost;  // not where the position has it
+    std::vector<uint8_t> changes;                      // not always the same
+  };
+
+  void RunWhile(InstrId id);
+  // The condition and, on the side, the body. Whether parts of the state got lost in it, or tables
+  // changed, that were not known to.
+  bool RunIteration(Loop& loop);
+  // The state at the head of the loop: of some iteration, in its places but where it is lost.
+  void EnterLoop(const Loop& loop);
+
+  // --- The end ---
+
+  void Finish();
+
+  // Donated parameters may be written over, and their outputs lie on them.
+  void CheckDonations(InstrId root);
+
+  // Computations that run inside of instructions (reducers, comparators), but for fusions.
+  std::vector<CompId> FindInner();
+
+  const hlo::Module& module_;
+  const Trees& trees_;
+  const Plan& plan_;
+  Memory memory_;
+  Contents contents_;
+  WriteSets write_sets_;
+  Overwriting overwriting_;
+  Invariants invariants_;
+  Witness witness_;
+  Verdict& verdict_;
+
+  std::vector<Cell> cells_;  // by row
+  std::vector<Place> elements_;
+  std::vector<Source> sources_;
+  std::vector<ReadPart> reads_;
+  // Asynchronous operations under way.
+  struct Flight {
+    std::vector<InstrId> arguments;
+    int64_t step = 0;  // what it writes, it has written until then
+    bool is_under_way = false;
+  };
+  std::map<InstrId, Flight> flights_;  // by start
+  std::set<uint32_t> donated_;         // rows of entry parameters
+  int64_t step_ = 0;
+  int64_t budget_ = 0;
+  int depth_ = 0;
+  bool is_inner_ = false;
+  bool is_too_long_ = false;
+};
+
+}  // namespace stowplan::check

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold when the program has ended; what runs inside of instructions.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "check/executor.h"
+
+namespace stowplan::check {
+
+void Executor::Finish() {
+  const InstrId root = module_.computations[module_.entry].root;
+  const uint32_t top = trees_.top(root);
+  std::map<std::pair<uint32_t, int64_t>, uint32_t> outputs;
+  for (uint32_t part = 0; part < trees_.count(shape(root)); ++part) {
+    const Cell at = cells_[top + part];
+    Read(top + part, at, {.instruction = root, .need = Reader::Need::kOutput});
+    if (at.place == kNoPlaceId || SizeAt(top + part) == 0 || IsTable(top + part)) continue;
+    const Bytes bytes = plan_.BytesAt(at.place, top + part);
+    const auto [other, is_new] = outputs.try_emplace({bytes.allocation, bytes.begin}, top + part);
+    if (!is_new) witness_.AddSharedOutput(bytes, other->second, top + part);
+  }
+  CheckDonations(root);
+  for (const InstrId parameter : module_.parameters_of(module_.entry)) {
+    for (uint32_t part = 0; part < trees_.count(shape(parameter)); ++part) {
+      const uint32_t row = trees_.top(parameter) + part;
+      if (!donated_.contains(row))
+        Read(row, cells_[row], {.instruction = parameter, .need = Reader::Need::kParameter});
+    }
+  }
+  for (size_t i = 0; i < module_.instructions.size(); ++i) {
+    const InstrId id(i);
+    if (!plan_.IsLoaded(id)) continue;
+    for (uint32_t part = 0; part < trees_.count(shape(id)); ++part)
+      Read(trees_.top(id) + part, cell(id, part),
+           {.instruction = id, .need = Reader::Need::kConstant});
+  }
+}
+
+void Executor::CheckDonations(InstrId root) {
+  const std::span<const InstrId> parameters = module_.parameters_of(module_.entry);
+  for (const hlo::InputOutputAlias& alias : module_.header.aliases) {
+    if (alias.parameter < 0 || static_cast<size_t>(alias.parameter) >= parameters.size()) continue;
+    const InstrId parameter = parameters[static_cast<size_t>(alias.parameter)];
+    const auto in = trees_.Find(module_, shape(parameter), alias.parameter_index);
+    const auto out = trees_.Find(module_, shape(root), alias.output_index);
+    if (!in || !out) continue;
+    donated_.insert(trees_.top(parameter) + *in);
+    const PlaceId from = cell(parameter, *in).place;
+    const PlaceId to = cell(root, *out).place;
+    if (from == kNoPlaceId || to == kNoPlaceId || SizeAt(trees_.top(root) + *out) == 0) continue;
+    if (plan_.places.rows[from] != plan_.places.rows[to])
+      witness_.AddMovedOutput(plan_.BytesAt(to, trees_.top(root) + *out), trees_.top(root) + *out,
+                              trees_.top(parameter) + *in);
+  }
+}
+
+std::vector<CompId> Executor::FindInner() {
+  std::set<CompId> inner;
+  for (size_t i = 0; i < module_.instructions.size(); ++i) {
+    const InstrId id(i);
+    switch (opcode(id)) {
+      case Opcode::kWhile:
+      case Opcode::kConditional:
+      case Opcode::kCall:
+      case Opcode::kFusion:
+      case Opcode::kAsyncStart:
+      case Opcode::kAsyncUpdate:
+      case Opcode::kAsyncDone:
+        break;
+      default:
+        for (const CompId callee : module_.called_by(id)) inner.insert(callee);
+        break;
+    }
+  }
+  return {inner.begin(), inner.end()};
+}
+
+}  // namespace stowplan::check
