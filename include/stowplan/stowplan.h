@@ -26,6 +26,9 @@
 //     alive report::ReportOf                a plan as a report::Report report::ReplanReport a
 //     report's plan made again, without the program
 //
+//     check::CheckPlan                whether a plan is sound, by executing the program on it
+//     check::CheckReport              the same from a report alone, as far as it tells
+//
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
 //     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
@@ -49,6 +52,8 @@
 #include "stowplan/best/best.h"
 #include "stowplan/buffers/buffer_set.h"
 #include "stowplan/buffers/in_place.h"
+#include "stowplan/check/check.h"
+#include "stowplan/check/finding.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/equal.h"
 #include "stowplan/hlo/module.h"

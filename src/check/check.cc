@@ -113,6 +113,32 @@ void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>
   }
 }
 
+// Where the report lists a computation's instructions in another order than the schedule.
+void FindOtherOrder(const hlo::Module& module, const report::Report& report,
+                    const std::vector<std::vector<InstrId>>& orders, Findings& findings) {
+  if (!report.live_ranges) return;
+  std::unordered_map<std::string_view, int64_t> times;
+  for (const std::string_view name : report.live_ranges->sequence)
+    times.emplace(name, static_cast<int64_t>(times.size()));
+  for (const std::vector<InstrId>& order : orders) {
+    int64_t last = -1;
+    for (const InstrId id : order) {
+      const auto time = times.find(module.name(id));
+      if (time == times.end()) continue;
+      if (time->second < last) {
+        Finding finding;
+        finding.code = Code::kOrder;
+        finding.wanted.instruction = module.name(id);
+        finding.message = fmt::format("the report has {} at {}, and the schedule later",
+                                      module.name(id), time->second);
+        findings.push_back(std::move(finding));
+        break;
+      }
+      last = time->second;
+    }
+  }
+}
+
 }  // namespace
 
 Bytes Plan::BytesAt(PlaceId id, uint32_t row) const {
@@ -141,6 +167,7 @@ Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& repor
   STOWPLAN_TRY(const std::vector<std::vector<InstrId>> orders, Orders(module, report).Find());
   Verdict verdict;
   FindEarly(module, orders, verdict.findings);
+  FindOtherOrder(module, report, orders, verdict.findings);
   const Places places = FindPlaces(module, *trees, report, sizes, verdict.findings);
   if (const Result<void> done = Execute({module, report, *trees, places, sizes, orders}, verdict);
       !done)

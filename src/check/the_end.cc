@@ -18,6 +18,8 @@ void Executor::Finish() {
     Read(top + part, at, {.instruction = root, .need = Reader::Need::kOutput});
     if (at.place == kNoPlaceId || SizeAt(top + part) == 0 || IsTable(top + part)) continue;
     const Bytes bytes = plan_.BytesAt(at.place, top + part);
+    if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].is_maybe_live_out)
+      witness_.AddFlag(bytes, top + part, "holds a part of the result, and is not said to live on");
     const auto [other, is_new] = outputs.try_emplace({bytes.allocation, bytes.begin}, top + part);
     if (!is_new) witness_.AddSharedOutput(bytes, other->second, top + part);
   }
@@ -25,6 +27,12 @@ void Executor::Finish() {
   for (const InstrId parameter : module_.parameters_of(module_.entry)) {
     for (uint32_t part = 0; part < trees_.count(shape(parameter)); ++part) {
       const uint32_t row = trees_.top(parameter) + part;
+      const PlaceId place = cells_[row].place;
+      if (place != kNoPlaceId && SizeAt(row) != 0) {
+        const Bytes bytes = plan_.BytesAt(place, row);
+        if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].parameter)
+          witness_.AddFlag(bytes, row, "holds a parameter, and is not said to");
+      }
       if (!donated_.contains(row))
         Read(row, cells_[row], {.instruction = parameter, .need = Reader::Need::kParameter});
     }

@@ -159,6 +159,13 @@ void Witness::AddMovedOutput(const Bytes& bytes, uint32_t output, uint32_t param
                                 finding.wanted.text(), finding.found.text());
 }
 
+void Witness::AddFlag(const Bytes& bytes, uint32_t row, std::string_view words) {
+  if (!IsNew(Code::kFlag, bytes.allocation, kNobody)) return;
+  Finding& finding = Add(Code::kFlag, bytes, row, kNobody);
+  finding.message =
+      fmt::format("allocation {} {}: {}", finding.allocation, words, finding.wanted.text());
+}
+
 void Witness::AddUnplaced(uint32_t row) {
   if (!IsNew(Code::kNoPlace, row, kNobody)) return;
   Finding finding;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -49,6 +50,7 @@ class Witness {
   void AddSharedOutput(const Bytes& bytes, uint32_t a, uint32_t b);
   void AddMovedOutput(const Bytes& bytes, uint32_t output, uint32_t parameter);
   void AddUnplaced(uint32_t row);
+  void AddFlag(const Bytes& bytes, uint32_t row, std::string_view words);
 
  private:
   // Of each pair of values, the first finding of a kind.

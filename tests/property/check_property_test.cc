@@ -2,11 +2,13 @@
 // The checker on random programs: plans of both policies are sound, those of a broken planner are
 // not.
 #include <iostream>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
+#include "mutate/interpreter.h"
 #include "property/plan_laws.h"
 #include "property/program_generator.h"
 #include "stowplan/check/check.h"
@@ -125,6 +127,74 @@ TEST(RandomPrograms, PlansOfBothPoliciesAreSound) {
   std::cout << sound << " plans are sound; " << without << " programs have no sound plan, "
             << unusual << " were planned wrong, being such as XLA does not make\n";
 }
+
+// A planner that goes wrong in one way.
+using Break = void (*)(Analysis&);
+
+void ShortenRanges(Analysis& analysis) {
+  for (LiveRange& range : analysis.live.ranges) {
+    if (range.exists() && range.start < range.end) --range.end;
+  }
+}
+void IgnoreAliases(Analysis& analysis) {
+  BufferSet& buffers = analysis.buffers;
+  const std::vector<ValueId> values = buffers.values;
+  const std::vector<uint8_t> was_live_out = buffers.is_live_out;
+  const std::vector<BufferId> before = buffers.buffers;
+  buffers.begins.clear();
+  buffers.is_live_out.clear();
+  for (size_t k = 0; k < values.size(); ++k) {
+    buffers.begins.push_back(static_cast<uint32_t>(k));
+    buffers.is_live_out.push_back(was_live_out[before[values[k].index].index]);
+    buffers.buffers[values[k].index] = BufferId(k);
+  }
+  buffers.begins.push_back(static_cast<uint32_t>(values.size()));
+}
+
+void ExpectBrokenPlansCaught(Break break_it) {
+  int caught = 0;
+  int harmless = 0;
+  int unsure = 0;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    const Case c = MakeCase(seed);
+    const Result<Assignment> good = Assign(c.module, c.analysis, c.rules, std::nullopt);
+    ASSERT_TRUE(good.has_value());
+    const report::ReportStyle style = *report::FindReportStyle("jaxlib-0.11.2");
+    if (!IsUsual(c.module) || !CheckOf(c, *good).is_fine()) continue;
+    const report::Report base = report::ReportOf(c.module, c.analysis, *good, style);
+    const std::set<mutate::Sharing> accepted =
+        mutate::Judge(c.module, base, c.rules.target, {}).sharing;
+    if (mutate::Judge(c.module, base, c.rules.target, accepted).opinion !=
+        mutate::Opinion::kHarmless)
+      continue;
+    Analysis broken = c.analysis;
+    break_it(broken);
+    const Result<Assignment> plan = Assign(c.module, broken, c.rules, std::nullopt);
+    if (!plan) continue;
+    const report::Report report = report::ReportOf(c.module, c.analysis, *plan, style);
+    const mutate::Judgement judgement = mutate::Judge(c.module, report, c.rules.target, accepted);
+    const bool is_sound = CheckOf(c, *plan).is_sound();
+    switch (judgement.opinion) {
+      case mutate::Opinion::kHarmful:
+        ++caught;
+        EXPECT_FALSE(is_sound) << "seed " << seed << ": " << judgement.reason << "\n" << c.text;
+        break;
+      case mutate::Opinion::kHarmless:
+        ++harmless;
+        EXPECT_TRUE(is_sound) << "seed " << seed << "\n"
+                              << check::Describe(CheckOf(c, *plan).findings[0]) << c.text;
+        break;
+      case mutate::Opinion::kUnsure:
+        ++unsure;
+        break;
+    }
+  }
+  std::cout << caught << " broken plans, " << harmless << " that do no harm, " << unsure
+            << " not judged\n";
+}
+
+TEST(RandomPrograms, PlansWithShortRangesAreCaught) { ExpectBrokenPlansCaught(ShortenRanges); }
+TEST(RandomPrograms, PlansWithoutAliasesAreCaught) { ExpectBrokenPlansCaught(IgnoreAliases); }
 
 }  // namespace
 }  // namespace stowplan
