@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
 #include "check/execute.h"
+#include "check/names.h"
 #include "stowplan/target/size.h"
 
 namespace stowplan::check {
@@ -24,11 +25,8 @@ constexpr size_t kMaxFindings = 10'000;
 // them. Those inside of instructions (reducers) have no schedule, and stand in an order that works.
 class Orders {
  public:
-  Orders(const hlo::Module& module, const report::Report& report) : module_(module) {
-    if (!report.live_ranges) return;
-    for (const std::string_view name : report.live_ranges->sequence)
-      times_.emplace(name, static_cast<int64_t>(times_.size()));
-  }
+  Orders(const hlo::Module& module, const std::vector<int64_t>& times)
+      : module_(module), times_(times) {}
 
   Result<std::vector<std::vector<InstrId>>> Find() {
     std::vector<std::vector<InstrId>> orders(module_.computations.size());
@@ -45,14 +43,13 @@ class Orders {
         orders[c].push_back(InstrId(size_t{computation.first.index} + k));
       if (is_run[c] == 0 || computation.count < 2) continue;
       for (const InstrId id : orders[c]) {
-        if (times_.contains(module_.name(id))) continue;
+        if (times_[id.index] >= 0) continue;
         return Fail(
             module_.source ? module_.source->name() : std::string(),
             fmt::format("the order in which {} is executed is not known", module_.name(CompId(c))),
             "the module has no schedule; a report with live ranges tells it");
       }
-      std::ranges::stable_sort(orders[c], {},
-                               [&](InstrId id) { return times_.at(module_.name(id)); });
+      std::ranges::stable_sort(orders[c], {}, [&](InstrId id) { return times_[id.index]; });
     }
     return orders;
   }
@@ -83,8 +80,21 @@ class Orders {
   }
 
   const hlo::Module& module_;
-  std::unordered_map<std::string_view, int64_t> times_;
+  const std::vector<int64_t>& times_;  // by instruction
 };
+
+// When the report says that instructions are executed; -1 where it does not.
+std::vector<int64_t> TimesOf(const hlo::Module& module, const Names& names,
+                             const report::Report& report) {
+  std::vector<int64_t> times(module.instructions.size(), -1);
+  if (!report.live_ranges) return times;
+  const std::vector<std::string_view>& sequence = report.live_ranges->sequence;
+  for (size_t t = 0; t < sequence.size(); ++t) {
+    const InstrId id = names.Find(sequence[t]);
+    if (!id.is_none()) times[id.index] = static_cast<int64_t>(t);
+  }
+  return times;
+}
 
 }  // namespace
 
@@ -114,27 +124,23 @@ void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>
 }
 
 // Where the report lists a computation's instructions in another order than the schedule.
-void FindOtherOrder(const hlo::Module& module, const report::Report& report,
+void FindOtherOrder(const hlo::Module& module, const std::vector<int64_t>& times,
                     const std::vector<std::vector<InstrId>>& orders, Findings& findings) {
-  if (!report.live_ranges) return;
-  std::unordered_map<std::string_view, int64_t> times;
-  for (const std::string_view name : report.live_ranges->sequence)
-    times.emplace(name, static_cast<int64_t>(times.size()));
   for (const std::vector<InstrId>& order : orders) {
     int64_t last = -1;
     for (const InstrId id : order) {
-      const auto time = times.find(module.name(id));
-      if (time == times.end()) continue;
-      if (time->second < last) {
+      const int64_t time = times[id.index];
+      if (time < 0) continue;
+      if (time < last) {
         Finding finding;
         finding.code = Code::kOrder;
         finding.wanted.instruction = module.name(id);
-        finding.message = fmt::format("the report has {} at {}, and the schedule later",
-                                      module.name(id), time->second);
+        finding.message =
+            fmt::format("the report has {} at {}, and the schedule later", module.name(id), time);
         findings.push_back(std::move(finding));
         break;
       }
-      last = time->second;
+      last = time;
     }
   }
 }
@@ -164,11 +170,13 @@ Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& repor
     // Shapes without a size are never placed.
     sizes[s] = std::max<int64_t>(0, ByteSize(module.shapes, hlo::ShapeId(s), target).value_or(0));
   }
-  STOWPLAN_TRY(const std::vector<std::vector<InstrId>> orders, Orders(module, report).Find());
+  const Names names(module);
+  const std::vector<int64_t> times = TimesOf(module, names, report);
+  STOWPLAN_TRY(const std::vector<std::vector<InstrId>> orders, Orders(module, times).Find());
   Verdict verdict;
   FindEarly(module, orders, verdict.findings);
-  FindOtherOrder(module, report, orders, verdict.findings);
-  const Places places = FindPlaces(module, *trees, report, sizes, verdict.findings);
+  FindOtherOrder(module, times, orders, verdict.findings);
+  const Places places = FindPlaces(module, names, *trees, report, sizes, verdict.findings);
   if (const Result<void> done = Execute({module, report, *trees, places, sizes, orders}, verdict);
       !done)
     return std::unexpected(done.error());

@@ -28,11 +28,15 @@ void Executor::RunConditional(InstrId id) {
   Tick(id);
   for (const Memory::Change& change : changes) Lose(change);
   // Parts that are lost are wrong only if somebody reads them.
+  std::map<std::vector<ContentId>, ContentId> equal;
   for (auto part = static_cast<uint32_t>(merge.differs.size()); part-- > 0;) {
     const uint32_t row = top + part;
     Cell at = merge.results[0][part];
     if (merge.differs[part] != 0 || merge.is_lost[0][part] != 0) {
-      at.content = contents_.New();
+      // Parts that are equal in every branch are equal afterwards.
+      const auto [known, is_new] = equal.try_emplace(merge.contents[part], kLost);
+      if (is_new) known->second = contents_.New();
+      at.content = known->second;
       at.origin = row;
     }
     for (size_t view = Merge::kViews; view-- > 0;) {
@@ -48,6 +52,7 @@ void Executor::AddBranch(InstrId id, InstrId root, Merge& merge) {
   const uint32_t count = trees_.count(shape(id));
   const bool is_first = merge.differs.empty();
   merge.differs.resize(count, 0);
+  merge.contents.resize(count);
   for (size_t view = 0; view < Merge::kViews; ++view) {
     merge.is_lost[view].resize(count, 0);
     merge.results[view].resize(count);
@@ -59,6 +64,7 @@ void Executor::AddBranch(InstrId id, InstrId root, Merge& merge) {
       Hand(at, top + part);
       merge.results[0][part] = cells_[top + part];
     }
+    merge.contents[part].push_back(at.content);
     if (at.content != merge.results[0][part].content) merge.differs[part] = 1;
     for (size_t view = 0; view < Merge::kViews; ++view) {
       at.place = merge.results[view][part].place;
@@ -160,9 +166,16 @@ bool Executor::RunIteration(Loop& loop) {
 }
 
 void Executor::EnterLoop(const Loop& loop) {
+  const std::vector<uint32_t>& origins = invariants_.OriginsOf(loop.instruction);
+  std::map<std::pair<ContentId, uint32_t>, ContentId> equal;
   for (size_t part = loop.changes.size(); part-- > 0;) {
-    const ContentId content =
-        loop.changes[part] != 0 ? contents_.New() : loop.states[0][part].content;
+    ContentId content = loop.states[0][part].content;
+    if (loop.changes[part] != 0) {
+      // Parts that begin equal and are made of the same go on being equal.
+      const auto [known, is_new] = equal.try_emplace({content, origins[part]}, kLost);
+      if (is_new) known->second = contents_.New();
+      content = known->second;
+    }
     for (size_t view = 0; view < Loop::kViews; ++view) {
       const auto row = static_cast<uint32_t>(loop.tops[view] + part);
       cells_[row] = loop.states[view][part];

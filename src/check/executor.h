@@ -186,6 +186,7 @@ class Executor {
     std::array<std::vector<Cell>, kViews> results;
     std::array<std::vector<uint8_t>, kViews> is_lost;
     std::vector<uint8_t> differs;
+    std::vector<std::vector<ContentId>> contents;  // by part: of each branch
   };
 
   void RunConditional(InstrId id);

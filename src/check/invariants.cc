@@ -25,19 +25,32 @@ const std::vector<uint32_t>& Invariants::Of(InstrId loop) {
   const InstrId root = module_.computations[body].root;
   const uint32_t count = trees_.count(module_.instructions[loop].shape);
   std::vector<uint32_t> made_of(count, kChanged);
+  std::vector<uint32_t> origins(count);
+  for (uint32_t part = 0; part < count; ++part) origins[part] = trees_.top(root) + part;
   if (module_.parameters_of(body).size() == 1 &&
       trees_.count(module_.instructions[root].shape) == count) {
     const uint32_t parameter = trees_.top(module_.parameters_of(body)[0]);
     for (uint32_t part = 0; part < count; ++part) {
-      const auto from = ParameterOf(trees_.top(root) + part, 0);
-      if (from) made_of[part] = *from - parameter;
+      const uint32_t from = OriginOf(trees_.top(root) + part, 0);
+      origins[part] = from;
+      if (IsParameter(from)) made_of[part] = from - parameter;
     }
   }
+  origins_[loop] = std::move(origins);
   return loops_.emplace(loop, std::move(made_of)).first->second;
 }
 
+bool Invariants::IsParameter(uint32_t row) const {
+  return module_.instructions[trees_.instruction(row)].opcode == Opcode::kParameter;
+}
+
 std::optional<uint32_t> Invariants::ParameterOf(uint32_t row, int depth) {
-  if (depth > kMaxDepth) return std::nullopt;
+  const uint32_t origin = OriginOf(row, depth);
+  return IsParameter(origin) ? std::optional(origin) : std::nullopt;
+}
+
+uint32_t Invariants::OriginOf(uint32_t row, int depth) {
+  if (depth > kMaxDepth) return row;
   while (true) {
     const InstrId id = trees_.instruction(row);
     const uint32_t part = row - trees_.top(id);
@@ -67,10 +80,10 @@ std::optional<uint32_t> Invariants::ParameterOf(uint32_t row, int depth) {
       case Opcode::kConditional:
         for (size_t k = 0; k < module_.called_by(id).size(); ++k) {
           const auto from = through(module_.called_by(id)[k], operands.subspan(k + 1, 1));
-          if (!from) return std::nullopt;
+          if (!from) return row;
           // Each branch has an operand of its own: what they are must be the same.
           const auto parameter = ParameterOf(*from, depth + 1);
-          if (!parameter || (next && *next != *parameter)) return std::nullopt;
+          if (!parameter || (next && *next != *parameter)) return row;
           next = parameter;
         }
         break;
@@ -87,7 +100,7 @@ std::optional<uint32_t> Invariants::ParameterOf(uint32_t row, int depth) {
         break;
       }
     }
-    if (!next) return std::nullopt;
+    if (!next) return row;
     row = *next;
   }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/places.h"
 
-#include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,14 +14,17 @@ using hlo::InstrId;
 
 class Finder {
  public:
-  Finder(const hlo::Module& module, const Trees& trees, const report::Report& report,
-         const std::vector<int64_t>& sizes, Findings& findings)
-      : module_(module), trees_(trees), report_(report), sizes_(sizes), findings_(findings) {
+  Finder(const hlo::Module& module, const Names& names, const Trees& trees,
+         const report::Report& report, const std::vector<int64_t>& sizes, Findings& findings)
+      : module_(module),
+        names_(names),
+        trees_(trees),
+        report_(report),
+        sizes_(sizes),
+        findings_(findings) {
     places_.rows.resize(1);
     places_.by_row.assign(trees.count(), kNoPlaceId);
-    names_.reserve(module.instructions.size());
-    for (size_t i = 0; i < module.instructions.size(); ++i)
-      names_.emplace(module.name(InstrId(i)), InstrId(i));
+    places_.rows.reserve(report.values.size() + 1);
   }
 
   Places Run() && {
@@ -34,17 +36,17 @@ class Finder {
 
  private:
   void AddValue(const report::Value& value) {
-    const auto instruction = names_.find(value.instruction);
-    const auto part = instruction == names_.end()
+    const InstrId instruction = names_.Find(value.instruction);
+    const auto part = instruction.is_none()
                           ? std::nullopt
-                          : trees_.Find(module_, module_.instructions[instruction->second].shape,
+                          : trees_.Find(module_, module_.instructions[instruction].shape,
                                         report_.numbers(value.index));
     if (!part) {
       Complain(Code::kUnknownValue, value, {std::string(value.instruction), ""},
                fmt::format("the program has no value {}", value.instruction));
       return;
     }
-    const uint32_t row = trees_.top(instruction->second) + *part;
+    const uint32_t row = trees_.top(instruction) + *part;
     // Tables of cores that have no pointers.
     if (module_.shapes.is_tuple(trees_.shape(row)) && value.size == 0 &&
         report_.allocations[value.allocation].size == 0)
@@ -114,19 +116,20 @@ class Finder {
   }
 
   const hlo::Module& module_;
+  const Names& names_;
   const Trees& trees_;
   const report::Report& report_;
   const std::vector<int64_t>& sizes_;
   Findings& findings_;
   Places places_;
-  std::unordered_map<std::string_view, InstrId> names_;
 };
 
 }  // namespace
 
-Places FindPlaces(const hlo::Module& module, const Trees& trees, const report::Report& report,
-                  const std::vector<int64_t>& sizes, Findings& findings) {
-  return Finder(module, trees, report, sizes, findings).Run();
+Places FindPlaces(const hlo::Module& module, const Names& names, const Trees& trees,
+                  const report::Report& report, const std::vector<int64_t>& sizes,
+                  Findings& findings) {
+  return Finder(module, names, trees, report, sizes, findings).Run();
 }
 
 ValueName NameOf(const hlo::Module& module, const Trees& trees, uint32_t row) {

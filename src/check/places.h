@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "check/names.h"
 #include "check/trees.h"
 #include "stowplan/check/finding.h"
 #include "stowplan/hlo/module.h"
@@ -29,8 +30,9 @@ struct Places {
 };
 
 // `sizes` are the bytes of each shape. Adds what is wrong with the places themselves.
-Places FindPlaces(const hlo::Module& module, const Trees& trees, const report::Report& report,
-                  const std::vector<int64_t>& sizes, Findings& findings);
+Places FindPlaces(const hlo::Module& module, const Names& names, const Trees& trees,
+                  const report::Report& report, const std::vector<int64_t>& sizes,
+                  Findings& findings);
 
 // "fusion.3", "{1}"
 ValueName NameOf(const hlo::Module& module, const Trees& trees, uint32_t row);

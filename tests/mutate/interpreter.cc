@@ -43,11 +43,13 @@ class Interpreter {
     CutMemory();
   }
 
-  Judgement Run() {
+  Judgement Run(Effort effort) {
     const bool has_branches = std::ranges::any_of(
         module_.instructions.rows(),
         [](const hlo::Instruction& row) { return row.opcode == Opcode::kConditional; });
-    const int scenarios = has_branches ? kScenariosWithBranches : kScenarios;
+    const int scenarios = effort == Effort::kMuch ? kManyScenarios
+                          : has_branches          ? kScenariosWithBranches
+                                                  : kScenarios;
     CheckOrder();
     for (int scenario = 0; scenario < scenarios && judgement_.opinion != Opinion::kHarmful;
          ++scenario) {
@@ -59,12 +61,13 @@ class Interpreter {
   }
 
  private:
-  // Loops run up to three times, all as often, then by chance. Branches are taken in turn, then by
+  // Loops run up to six times, all as often, then by chance. Branches are taken in turn, then by
   // chance, so that those inside of others run too.
   static constexpr int kScenarios = 12;
   static constexpr int kScenariosWithBranches = 40;
+  static constexpr int kManyScenarios = 2000;
   static constexpr int kInTurn = 8;
-  static constexpr int kMaxTrips = 3;
+  static constexpr int kMaxTrips = 6;
 
   void Wrong(std::string reason) {
     if (judgement_.opinion == Opinion::kHarmful) return;
@@ -725,8 +728,8 @@ class Interpreter {
 }  // namespace
 
 Judgement Judge(const Module& module, const report::Report& report, const Target& target,
-                const std::set<Sharing>& accepted) {
-  return Interpreter(module, report, target, accepted).Run();
+                const std::set<Sharing>& accepted, Effort effort) {
+  return Interpreter(module, report, target, accepted).Run(effort);
 }
 
 }  // namespace stowplan::mutate

@@ -51,8 +51,11 @@ struct Judgement {
   std::set<Sharing> sharing;  // that was met
 };
 
+// How many runs: of loops and branches there are more ways than can be tried.
+enum class Effort { kUsual, kMuch };
+
 // `accepted`: sharing that is known to be right, since XLA's own plan has it.
 Judgement Judge(const hlo::Module& module, const report::Report& report, const Target& target,
-                const std::set<Sharing>& accepted);
+                const std::set<Sharing>& accepted, Effort effort = Effort::kUsual);
 
 }  // namespace stowplan::mutate
