@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""stowplan check: modules with their plans, reports alone, dump directories; what it says and how it exits."""
+
+import json
+import os
+import pathlib
+import shutil
+import unittest
+
+from cli_case import CliCase
+
+CORPUS = pathlib.Path(os.environ["STOWPLAN_CORPUS_DIR"])
+SEEDS = pathlib.Path(__file__).parents[2] / "examples" / "seeds"
+STEM = "cpu_after_optimizations"
+
+PROGRAM = """\
+HloModule m, is_scheduled=true
+
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  a = f32[4]{0} negate(p), metadata={op_name="jit(f)/neg" source_file="f.py" source_line=3}
+  b = f32[4]{0} exponential(p), metadata={op_name="jit(f)/exp" source_file="f.py" source_line=4}
+  ROOT r = f32[4]{0} add(a, b), metadata={op_name="jit(f)/add" source_file="f.py" source_line=5}
+}
+"""
+PLAN = """\
+BufferAssignment:
+allocation 0: size 16, parameter 0, shape |f32[4]| at ShapeIndex {{}}:
+ value: <0 p @0> (size=16,offset=0): f32[4]{{0}}
+allocation 1: size 16, output shape is |f32[4]|, maybe-live-out:
+ value: <3 r @0> (size=16,offset=0): f32[4]{{0}}
+allocation 2: size 32, preallocated-temp:
+ value: <1 a @0> (size=16,offset=0): f32[4]{{0}}
+ value: <2 b @0> (size=16,offset={offset}): f32[4]{{0}}
+"""
+
+
+class Check(CliCase):
+    def plan(self, offset):
+        return [self.write(f"{STEM}.txt", PROGRAM), self.write(f"{STEM}-buffer-assignment.txt", PLAN.format(offset=offset))]
+
+    def check(self, *words):
+        return self.run_cli("check", *words)
+
+    def test_a_sound_plan(self):
+        answer = self.check("--target=cpu", *self.plan(16))
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn(": sound (4 instructions, ", answer.out)
+
+    def test_a_collision(self):
+        answer = self.check("--target=cpu", *self.plan(8))
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("unsound: overwritten: r reads a at 3, and finds b there\n"
+                      "  b writes bytes 8 to 16 of allocation 2 at 2  (jit(f)/exp, f.py:4)\n"
+                      "  r needs a there at 3  (jit(f)/add, f.py:5)\n", answer.out)
+
+    def test_json(self):
+        answer = self.check("--target=cpu", "--format=json", *self.plan(8))
+        self.assertEqual(answer.code, 1, answer)
+        page = json.loads(answer.out)
+        self.assertEqual(page["schema"], "stowplan.check/1")
+        finding = page["modules"][0]["findings"][0]
+        self.assertEqual((finding["severity"], finding["code"]), ("unsound", "overwritten"))
+        self.assertEqual((finding["allocation"], finding["begin"], finding["end"]), (2, 8, 16))
+        self.assertEqual(finding["read"], {"instruction": "r", "time": 3, "op_name": "jit(f)/add", "source": "f.py:5"})
+        self.assertEqual(finding["wanted"], {"instruction": "a"})
+
+    def test_limit(self):
+        whole = self.check("--target=cpu", "--limit=0", *self.plan(24))
+        cut = self.check("--target=cpu", "--limit=1", *self.plan(24))
+        self.assertEqual(whole.code, 1, whole)
+        self.assertEqual(cut.out.count("unsound: "), 1)
+
+    def test_reports_alone(self):
+        for seed in sorted(SEEDS.glob("*.txt")):
+            answer = self.check(str(seed))
+            self.assertEqual(answer.code, 0, answer)
+            self.assertIn("sound by the report alone", answer.out)
+
+    def test_directories_and_protos(self):
+        answer = self.check(str(CORPUS / "cpu" / "while_in_cond"))
+        self.assertEqual(answer.code, 0, answer)
+        answer = self.check(str(CORPUS / "cpu" / "while_in_cond" / f"{STEM}.hlo.pb"))
+        self.assertEqual(answer.code, 0, answer)
+
+    def test_what_assign_writes(self):
+        module = CORPUS / "cpu" / "scan_stack" / f"{STEM}.hlo.pb"
+        for policy in ("xla", "best"):
+            folder = pathlib.Path(self.folder) / policy
+            self.assertEqual(self.run_cli("assign", f"--policy={policy}", "-o", str(folder), str(module)).code, 0)
+            shutil.copy(module, folder)
+            answer = self.check(str(folder))
+            self.assertEqual(answer.code, 0, answer)
+            self.assertIn(": sound (", answer.out)
+
+    def test_bad_inputs(self):
+        self.assertEqual(self.check("/nonexistent").code, 2)
+        self.assertEqual(self.check(self.write("m.txt", PROGRAM)).code, 2)
+        self.assertEqual(self.check(self.write("x-buffer-assignment.txt", "BufferAssignment:\nallocation x\n")).code, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
