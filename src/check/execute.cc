@@ -199,9 +199,13 @@ ContentId Executor::ContentOf(InstrId id, uint32_t part) {
   return contents_.New();
 }
 
-bool Executor::IsConcatenationInPlace(InstrId id, const Bytes& written) const {
+bool Executor::IsConcatenation(InstrId id) const {
+  if (opcode(id) != Opcode::kCustomCall) return false;
   const hlo::Attribute* target = module_.FindAttribute(id, hlo::AttributeKey::kCustomCallTarget);
-  if (target == nullptr || module_.view(target->text()) != "ConcatBitcast") return false;
+  return target != nullptr && module_.view(target->text()) == "ConcatBitcast";
+}
+
+bool Executor::IsConcatenationInPlace(InstrId id, const Bytes& written) const {
   std::vector<ReadPart> reads = reads_;
   std::ranges::sort(reads, {}, [](const ReadPart& read) { return read.bytes.begin; });
   int64_t end = written.begin;
@@ -232,7 +236,12 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
   const int64_t size = SizeAt(row);
   if (reads_.empty() || cells_[row].place == kNoPlaceId || size == 0) return;
   const Bytes written = plan_.BytesAt(cells_[row].place, row);
-  if (opcode(id) == Opcode::kCustomCall && IsConcatenationInPlace(id, written)) return;
+  if (IsConcatenation(id)) {
+    const InstrId first = module_.operands_of(id)[reads_[0].operand];
+    if (!IsConcatenationInPlace(id, written))
+      witness_.AddInPlace(reads_[0].bytes, written, trees_.top(first), row);
+    return;
+  }
   for (const ReadPart& read : reads_) {
     if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
         read.bytes.end <= written.begin)

@@ -144,6 +144,7 @@ class Executor {
 
   // A custom call that only says that its operands, one behind the other, are its result. They are
   // slices of one array, in any order; where each belongs, its start says.
+  [[nodiscard]] bool IsConcatenation(InstrId id) const;
   [[nodiscard]] bool IsConcatenationInPlace(InstrId id, const Bytes& written) const;
   // Where the slice begins that an instruction is, or that an asynchronous operation returns.
   [[nodiscard]] std::vector<int64_t> SliceStart(InstrId id) const;
