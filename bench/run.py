@@ -18,6 +18,7 @@ READER = ROOT / "build/release/bench/stowplan_bench_read"
 ROUNDS = 5
 
 import assign
+import check
 
 try:
     from jaxlib import _hlo
@@ -129,6 +130,7 @@ def main():
     if _hlo is not None:
         assign.against_xla(results)
     assign.growth(results)
+    check.against_reading(results)
     (ROOT / "build/bench.json").write_text(json.dumps(results, indent=1) + "\n")
     return 0
 

@@ -10,7 +10,7 @@ void Memory::Add(uint32_t allocation, int64_t begin, const Piece& piece, bool is
   if (marks_ != 0) log_.push_back({Entry::Kind::kAdded, is_write, allocation, begin, piece});
 }
 
-void Memory::Remove(uint32_t allocation, std::map<int64_t, Piece>::iterator row) {
+void Memory::Remove(uint32_t allocation, Pieces::iterator row) {
   if (marks_ != 0)
     log_.push_back({Entry::Kind::kRemoved, false, allocation, row->first, row->second});
   pieces_[allocation].erase(row);
@@ -19,7 +19,7 @@ void Memory::Remove(uint32_t allocation, std::map<int64_t, Piece>::iterator row)
 void Memory::Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, uint32_t row,
                    int64_t step) {
   if (bytes.begin >= bytes.end) return;
-  std::map<int64_t, Piece>& pieces = pieces_[bytes.allocation];
+  Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
   if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
   while (next != pieces.end() && next->first < bytes.end) {
@@ -41,7 +41,7 @@ void Memory::Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, u
 
 std::optional<Memory::Mismatch> Memory::Find(const Bytes& bytes, ContentId content) const {
   if (bytes.begin >= bytes.end) return std::nullopt;
-  const std::map<int64_t, Piece>& pieces = pieces_[bytes.allocation];
+  const Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
   if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
   for (int64_t at = bytes.begin; at < bytes.end; ++next) {
@@ -58,7 +58,7 @@ std::optional<Memory::Mismatch> Memory::Find(const Bytes& bytes, ContentId conte
 }
 
 std::optional<Memory::Mismatch> Memory::FindLater(const Bytes& bytes, int64_t step) const {
-  const std::map<int64_t, Piece>& pieces = pieces_[bytes.allocation];
+  const Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
   if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
   for (; next != pieces.end() && next->first < bytes.end; ++next) {
@@ -72,7 +72,7 @@ std::optional<Memory::Mismatch> Memory::FindLater(const Bytes& bytes, int64_t st
 std::vector<Memory::Mismatch> Memory::FindRivals(const Bytes& bytes, int64_t step,
                                                  uint32_t row) const {
   std::vector<Mismatch> rivals;
-  const std::map<int64_t, Piece>& pieces = pieces_[bytes.allocation];
+  const Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
   if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
   for (; next != pieces.end() && next->first < bytes.end; ++next) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -40,7 +41,10 @@ class Memory {
     std::optional<Piece> piece;  // nothing: these bytes were never written
   };
 
-  explicit Memory(size_t allocations) : pieces_(allocations) {}
+  explicit Memory(size_t allocations) {
+    pieces_.reserve(allocations);
+    for (size_t a = 0; a < allocations; ++a) pieces_.emplace_back(&nodes_);
+  }
 
   // The bytes hold the content, from its first byte on.
   void Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, uint32_t row,
@@ -69,6 +73,7 @@ class Memory {
   void Keep(Mark mark);
 
  private:
+  using Pieces = std::pmr::map<int64_t, Piece>;  // by first byte
   struct Entry {
     enum class Kind : uint8_t { kAdded, kRemoved };
     Kind kind = Kind::kAdded;
@@ -78,9 +83,11 @@ class Memory {
     Piece piece;
   };
   void Add(uint32_t allocation, int64_t begin, const Piece& piece, bool is_write);
-  void Remove(uint32_t allocation, std::map<int64_t, Piece>::iterator row);
+  void Remove(uint32_t allocation, Pieces::iterator row);
 
-  std::vector<std::map<int64_t, Piece>> pieces_;  // by allocation; by first byte
+  // Pieces come and go with every write: their nodes are kept.
+  std::pmr::unsynchronized_pool_resource nodes_;
+  std::vector<Pieces> pieces_;  // by allocation
   std::vector<Entry> log_;
   size_t marks_ = 0;
 };
