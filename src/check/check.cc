@@ -89,9 +89,15 @@ std::vector<int64_t> TimesOf(const hlo::Module& module, const Names& names,
   std::vector<int64_t> times(module.instructions.size(), -1);
   if (!report.live_ranges) return times;
   const std::vector<std::string_view>& sequence = report.live_ranges->sequence;
+  size_t next = 0;
   for (size_t t = 0; t < sequence.size(); ++t) {
-    const InstrId id = names.Find(sequence[t]);
-    if (!id.is_none()) times[id.index] = static_cast<int64_t>(t);
+    // As a rule, the instruction behind the last one.
+    const bool is_next =
+        next < module.instructions.size() && module.name(InstrId(next)) == sequence[t];
+    const InstrId id = is_next ? InstrId(next) : names.Find(sequence[t]);
+    if (id.is_none()) continue;
+    times[id.index] = static_cast<int64_t>(t);
+    next = size_t{id.index} + 1;
   }
   return times;
 }

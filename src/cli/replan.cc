@@ -11,6 +11,7 @@
 #include "cli/names.h"
 #include "cli/report_input.h"
 #include "cli/suggest.h"
+#include "stowplan/check/check.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/report/write.h"
 
@@ -90,6 +91,13 @@ int Replan(const ReplanOptions& options, Console& console) {
     console.Note(fmt::format("{} facts differ from the report\n", replan->differences.size()));
   }
   console.Show(replan->differences);
+  const check::Verdict verdict = check::CheckReport(replan->report);
+  if (!verdict.is_sound()) {
+    console.Note(check::Describe(verdict.findings[0]));
+    console.ShowError("the plan is not sound, so nothing is written",
+                      "the report is wrong, or this is an error of Stowplan");
+    return kBadUse;
+  }
   report::ReportDialect combined = replan->report.dialect;
   combined.separate_files = false;
   return console.Print(report::WriteAssignment(replan->report, combined),
