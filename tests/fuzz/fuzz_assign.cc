@@ -10,6 +10,7 @@
 #include "laws.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/best/best.h"
+#include "stowplan/check/check.h"
 #include "stowplan/live/dump.h"
 #include "stowplan/report/from_assignment.h"
 #include "stowplan/report/write.h"
@@ -55,6 +56,8 @@ void CheckPlan(const hlo::Module& module, const Rules& rules, std::string_view v
   const report::ReportStyle style = *report::FindReportStyle(version);
   const report::Report report = report::ReportOf(module, *analysis, *plan, style);
   (void)report::WriteAssignment(report, style.dialect);
+  (void)check::CheckPlan(module, report, rules.target);
+  (void)check::CheckReport(report);
   (void)report::WriteValueList(report, style.dialect);
   (void)report::WriteLiveRanges(report, style.dialect);
   (void)report::WriteUsage(report, style.dialect);
