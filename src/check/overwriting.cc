@@ -113,6 +113,7 @@ std::vector<int64_t> Strides(const hlo::ShapeTable& shapes, ShapeId id) {
 
 // Two arrays of the same dimensions in which the same element is as far from the first.
 bool LieAlike(const hlo::ShapeTable& shapes, ShapeId a, ShapeId b) {
+  if (a == b) return true;
   return std::ranges::equal(shapes.dims(a), shapes.dims(b)) &&
          Strides(shapes, a) == Strides(shapes, b);
 }
@@ -270,12 +271,19 @@ const Overwriting::Body& Overwriting::BodyOf(CompId id) {
   if (!is_new) return row->second;
   const hlo::Computation& computation = module_.computations[id];
   row->second.reads.resize(computation.count);
-  for (uint32_t i = 0; i < computation.count; ++i) {
-    const InstrId user(size_t{computation.first.index} + i);
+  // What the body does not return is not computed.
+  std::vector<uint8_t> is_needed(computation.count, 0);
+  std::vector<InstrId> stack = {computation.root};
+  while (!stack.empty()) {
+    const InstrId user = stack.back();
+    stack.pop_back();
+    if (std::exchange(is_needed[user.index - computation.first.index], 1) != 0) continue;
     const std::span<const InstrId> operands = module_.operands_of(user);
-    for (size_t k = 0; k < operands.size(); ++k)
+    for (size_t k = 0; k < operands.size(); ++k) {
       row->second.reads[operands[k].index - computation.first.index].push_back(
           {user, static_cast<uint32_t>(k)});
+      stack.push_back(operands[k]);
+    }
   }
   return row->second;
 }

@@ -31,7 +31,7 @@ class Overwriting {
     hlo::InstrId user;
     uint32_t operand = 0;
   };
-  // Who reads what in a fusion's body.
+  // Who reads what in a fusion's body, of all that its result needs.
   struct Body {
     std::vector<std::vector<Read>> reads;  // by instruction, from the body's first on
   };
