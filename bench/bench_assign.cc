@@ -3,25 +3,15 @@
 // live ranges, and from live ranges to the finished assignment.
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <limits>
 #include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "cpu_seconds.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/read.h"
-
-namespace {
-
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 4) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "cpu_seconds.h"
 #include "stowplan/best/best.h"
 #include "stowplan/read.h"
 #include "stowplan/report/from_assignment.h"
@@ -34,12 +34,6 @@ constexpr Archive kArchives[] = {
     {"gpu", "gpu", "jaxlib-0.11.2"},     {"scale", "gpu", "jaxlib-0.11.2"},
     {"tpu", "tpu-v5e", "libtpu-0.0.51"},
 };
-
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 struct Planned {
   BestPlan plan;

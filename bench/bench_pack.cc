@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <ctime>
 #include <limits>
 #include <optional>
 #include <random>
@@ -21,6 +20,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "cpu_seconds.h"
 #include "stowplan/base/source.h"
 #include "stowplan/pack/check.h"
 #include "stowplan/pack/csv.h"
@@ -29,12 +29,6 @@
 namespace {
 
 using namespace stowplan;
-
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 struct Options {
   std::optional<int64_t> capacity;

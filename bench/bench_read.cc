@@ -4,7 +4,6 @@
 // module.
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -12,16 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "cpu_seconds.h"
 #include "stowplan/read.h"
 #include "stowplan/report/read.h"
 
 namespace {
-
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 // The most memory this process has had. (getrusage would count what the process that started it
 // had.)

@@ -3,7 +3,7 @@
 
 #include "pack/solve/part.h"
 #include "pack/solve/race.h"
-#include "pack/solve/search.h"
+#include "pack/solve/witness.h"
 
 namespace stowplan::pack {
 namespace {
@@ -14,16 +14,12 @@ constexpr size_t kMaxItems = 400;
 // Whether the items need more than `height` in [from, to), as far as a small search can tell.
 bool NeedMore(Race& race, std::span<const uint32_t> items, int32_t from, int32_t to, int64_t height,
               int64_t nodes) {
-  const Core part = PartOf(race.core(), items, from, to);
-  const std::optional<Graph> graph = FindGraph(part, int64_t{1} << 18U);
-  if (!graph) return false;
-  Search search(part, *graph);
   int64_t left = std::min(nodes, race.effort());
   const int64_t given = left;
-  const SearchResult result =
-      search.Run(height, ConfigureSearch(1, 0, 0), left, race.limits().should_stop);
+  const bool is_proved =
+      NeedsMore(PartOf(race.core(), items, from, to), height, left, race.limits().should_stop);
   race.Spend(given - left + static_cast<int64_t>(items.size()));
-  return result == SearchResult::kProved;
+  return is_proved;
 }
 
 }  // namespace

@@ -7,21 +7,13 @@
 #include "pack/solve/search.h"
 
 namespace stowplan::pack {
-namespace {
-
-bool NeedMore(const Core& core, std::span<const uint32_t> items, int64_t height, int64_t& nodes) {
-  const Core part = PartOf(core, items, 0, core.slot_count);
+bool NeedsMore(const Core& part, int64_t height, int64_t& nodes,
+               const std::function<bool()>& should_stop) {
   const std::optional<Graph> graph = FindGraph(part, int64_t{1} << 18U);
   if (!graph) return false;
   Search search(part, *graph);
-  int64_t left = std::min<int64_t>(nodes, 2000);
-  const int64_t given = left;
-  const SearchResult result = search.Run(height, ConfigureSearch(1, 0, 0), left, {});
-  nodes -= given - left + 1;
-  return result == SearchResult::kProved;
+  return search.Run(height, ConfigureSearch(1, 0, 0), nodes, should_stop) == SearchResult::kProved;
 }
-
-}  // namespace
 
 std::vector<uint32_t> ShrinkWitness(const Core& core, std::vector<uint32_t> items, int64_t height) {
   int64_t nodes = 20000;
@@ -32,7 +24,12 @@ std::vector<uint32_t> ShrinkWitness(const Core& core, std::vector<uint32_t> item
       fewer.insert(fewer.end(),
                    items.begin() + static_cast<std::ptrdiff_t>(std::min(at + chunk, items.size())),
                    items.end());
-      if (!fewer.empty() && NeedMore(core, fewer, height, nodes)) {
+      int64_t left = std::min<int64_t>(nodes, 2000);
+      nodes -= left + 1;
+      const bool is_enough =
+          !fewer.empty() && NeedsMore(PartOf(core, fewer, 0, core.slot_count), height, left, {});
+      nodes += left;  // what was not used
+      if (is_enough) {
         items = std::move(fewer);
       } else {
         at += chunk;
