@@ -137,11 +137,11 @@ void SolveBySearch(Race& race) {
   }
   tries.Run(race.bound(), race.round() == 0 ? 4 : 8);
   int64_t low = race.bound();
-  while (!race.IsOver() && low + 1 < race.height()) {
-    const int64_t middle = low + (race.height() - low) / 2;
+  while (!race.IsOver() && low + 1 < race.height_to_beat()) {
+    const int64_t middle = low + (race.height_to_beat() - low) / 2;
     if (tries.Run(middle, 2) != SearchResult::kFound) low = middle;
     // The last percent is left to the next round.
-    if (race.height() - low < race.height() / 256) break;
+    if (race.height_to_beat() - low < race.height_to_beat() / 256) break;
   }
 }
 

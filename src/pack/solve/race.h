@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Taste {
   std::vector<float> factors;                            // of the values by which it orders items
   int64_t height = std::numeric_limits<int64_t>::max();  // of the lowest plan by it
 };
+
+struct BlockRace;
 
 class Race {
  public:
@@ -42,6 +45,9 @@ class Race {
   [[nodiscard]] bool has_plan() const { return height_ != kNoHeight; }
   [[nodiscard]] std::span<const int64_t> offsets() const { return offsets_; }
   [[nodiscard]] int64_t height() const { return height_; }
+  // Plans as high as this are of no use.
+  [[nodiscard]] int64_t height_to_beat() const { return std::min(height_, height_to_beat_); }
+  void SetHeightToBeat(int64_t height) { height_to_beat_ = height; }
   [[nodiscard]] int64_t bound() const { return bound_; }
   // What need not be gone below.
   [[nodiscard]] int64_t goal() const { return std::max({bound_, limits_.goal, low_enough_}); }
@@ -67,6 +73,7 @@ class Race {
   // What solvers remember from round to round.
   [[nodiscard]] std::vector<Taste>& tastes() { return tastes_; }
   [[nodiscard]] size_t& next_config() { return next_config_; }
+  [[nodiscard]] std::shared_ptr<BlockRace>& blocks() { return blocks_; }
   // No plan is lower than this, since these items need as much.
   void RaiseBound(int64_t bound, std::span<const uint32_t> witness) {
     if (bound <= bound_) return;
@@ -89,11 +96,13 @@ class Race {
   int64_t effort_;
   std::vector<int64_t> offsets_;
   int64_t height_ = kNoHeight;
+  int64_t height_to_beat_ = kNoHeight;
   std::optional<Graph> graph_;
   bool has_looked_for_graph_ = false;
   int round_ = 0;
   std::vector<Taste> tastes_;
   size_t next_config_ = 0;
+  std::shared_ptr<BlockRace> blocks_;
 };
 
 using Solver = void (*)(Race& race);
@@ -103,6 +112,7 @@ int64_t HeightOf(const Core& core, std::span<const int64_t> offsets);
 
 void TakeFirstPlan(Race& race);   // the quickest there is, so that there is one
 void SolveByHints(Race& race);    // the plan that was given, or what is near it
+void SolveByBlocks(Race& race);   // items that fit together taken for one
 void SolveByValleys(Race& race);  // from above, into the lowest valley: near linear
 void SolveByFit(Race& race);      // one item after the other into the first gap
 void SolveByProof(Race& race);    // no plan, but a higher bound

@@ -24,6 +24,7 @@ struct NamedSolver {
 // In the order in which they are tried.
 constexpr NamedSolver kSolvers[] = {
     {"hints", SolveByHints},      //
+    {"blocks", SolveByBlocks},    //
     {"valleys", SolveByValleys},  //
     {"fit", SolveByFit},          //
     {"proof", SolveByProof},      //
