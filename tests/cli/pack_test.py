@@ -15,6 +15,18 @@ PROBLEM = "id,lower,upper,size\na,0,2,4\nb,2,4,4\nc,0,4,2\n"
 GAP = ("lower,upper,size\n2,3,2\n0,3,7\n1,2,3\n1,4,3\n1,2,3\n2,5,4\n0,1,9\n3,4,9\n4,5,12\n")
 
 
+def read_terminal(parent):
+    """All that was written to a terminal whose other end is closed: it may come in pieces."""
+    shown = b""
+    try:
+        while piece := os.read(parent, 1 << 16):
+            shown += piece
+    except OSError:  # as Linux says that there is no more
+        pass
+    os.close(parent)
+    return shown.decode()
+
+
 class Pack(CliCase):
     def test_plan(self):
         plan = str(self.folder / "plan.csv")
@@ -138,8 +150,7 @@ class Pack(CliCase):
         parent, child = pty.openpty()
         process = subprocess.run([BINARY, "pack", problem], stdout=subprocess.PIPE, stderr=child, check=True)
         os.close(child)
-        shown = os.read(parent, 100000).decode()
-        os.close(parent)
+        shown = read_terminal(parent)
         self.assertRegex(shown, r"B, at least 1\dB, [0-9.]+ % apart, 0 s")
         self.assertTrue(shown.endswith("\r\x1b[K"), shown)
         self.assertIn(b"optimal", process.stdout)

@@ -50,9 +50,9 @@ class BySlot {
   std::vector<Link> links_;  // by block
 };
 
-// Two blocks that may go one behind the other. Chance makes many sizes equal, so that a block may fit to
-// several: those come first that others then fit to as well, then those with the least choice, then
-// the shortest.
+// Two blocks that may go one behind the other. Chance makes many sizes equal, so that a block may
+// fit to several: those come first that others then fit to as well, then those with the least
+// choice, then the shortest.
 struct Match {
   bool is_alone = false;  // no block is alive in just the slots that the two would be
   int choices = 0;
@@ -202,9 +202,10 @@ class Maker {
 }  // namespace
 
 bool CanMakeBlocks(const Core& core) {
-  return core.is_whole() && core.pins.empty() && std::ranges::all_of(core.items, [&](const Item& item) {
-    return item.alignment == core.items[0].alignment && item.room % item.alignment == 0;
-  });
+  return core.is_whole() && core.pins.empty() &&
+         std::ranges::all_of(core.items, [&](const Item& item) {
+           return item.alignment == core.items[0].alignment && item.room % item.alignment == 0;
+         });
 }
 
 Blocks MakeBlocks(const Core& core, uint64_t seed) { return Maker(core, seed).Run(); }

@@ -19,8 +19,7 @@ struct BlockRace {
   Race race;
 
   BlockRace(Race& whole, uint64_t seed)
-      : blocks(MakeBlocks(whole.core(), seed)),
-        race(blocks.core, whole.bound(), LimitsOf(whole)) {}
+      : blocks(MakeBlocks(whole.core(), seed)), race(blocks.core, whole.bound(), LimitsOf(whole)) {}
 
   [[nodiscard]] Race::Limits LimitsOf(Race& whole) const {
     Race::Limits limits = whole.limits();
@@ -36,12 +35,10 @@ struct BlockRace {
 void SolveByBlocks(Race& race) {
   if (race.round() == 0 && race.core().items.size() > kMaxItemsAtFirst) return;
   std::shared_ptr<BlockRace>& inner = race.blocks();
-  if (race.round() == 0 || !inner) {
+  if (!inner || inner->race.bound() >= race.height() || inner->race.IsLost()) {
     if (race.core().items.empty() || !CanMakeBlocks(race.core())) return;
-  }
-  if (!inner || inner->race.bound() >= race.height()) {
-    const auto seed = static_cast<uint64_t>(race.round());
-    inner = std::make_shared<BlockRace>(race, seed == 0 ? 0 : race.limits().seed + seed);
+    const auto round = static_cast<uint64_t>(race.round());
+    inner = std::make_shared<BlockRace>(race, round == 0 ? 0 : race.limits().seed + round);
   }
   if (inner->blocks.core.items.size() == race.core().items.size()) return;  // nothing fits
   for (const Solver solve : {SolveByValleys, SolveBySearch}) {

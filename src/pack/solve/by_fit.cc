@@ -20,7 +20,7 @@ void SolveByFit(Race& race) {
     return !race.IsOver();
   };
   if (is_plain) {
-    for (const Order by : {Order::kSize, Order::kDuration}) {
+    for (const Order& by : {kBySize, kByDuration}) {
       order = ItemsBy(core, by);
       if (!take(FitRule::kTightest)) return;
     }
@@ -28,12 +28,13 @@ void SolveByFit(Race& race) {
   }
   // As the best plan lies now: what others have left beneath an item, it falls into.
   if (race.has_plan()) {
-    order = ItemsBy(core, Order::kSize);
+    order = ItemsBy(core, kBySize);
     const std::vector<int64_t> offsets(race.offsets().begin(), race.offsets().end());
     std::ranges::stable_sort(order, {}, [&](uint32_t i) { return offsets[i]; });
     if (!take(FitRule::kLowest)) return;
   }
-  for (const Order by : kOrders) {
+  for (const Order& by :
+       {kByDurationRootSize, kByArea, kByDuration, kByRootDurationSize, kBySize}) {
     order = ItemsBy(core, by);
     if (!take(FitRule::kLowest) || !take(FitRule::kTightest)) return;
   }

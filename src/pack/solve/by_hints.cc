@@ -31,7 +31,7 @@ void SolveByHints(Race& race) {
   if (race.round() != 0 || core.hints.empty() || race.graph() == nullptr) return;
   if (IsPlan(core, *race.graph())) race.Take(core.hints);
   // From below, in the order of the hints; those without come last, the largest first.
-  std::vector<uint32_t> order = ItemsBy(core, Order::kArea);
+  std::vector<uint32_t> order = ItemsBy(core, kByArea);
   std::ranges::stable_sort(order, {}, [&](uint32_t i) {
     return core.hints[i] < 0 ? std::numeric_limits<int64_t>::max() : core.hints[i];
   });

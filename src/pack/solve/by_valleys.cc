@@ -19,19 +19,19 @@ struct Recipe {
 constexpr ValleyRule kLow = {
     .tight = 0.003, .corner = Corner::kLower, .is_corner_first = true, .is_snug = true};
 constexpr Recipe kRecipes[] = {
-    {Order::kDurationRootSize, {}},
-    {Order::kDuration, {.tight = 0.003, .corner = Corner::kHigher, .is_snug = true}},
-    {Order::kDurationRootSize, {.tight = 0.03, .is_snug = true}},
-    {Order::kRootDurationSize, kLow},
-    {Order::kArea, kLow},
-    {Order::kDuration, kLow},
-    {Order::kRootDurationSize, {.tight = 0.03}},
-    {Order::kSize, kLow},
-    {Order::kDuration, {.tight = 0.03, .is_snug = true}},
-    {Order::kDurationRootSize,
-     {.tight = 0.003, .corner = Corner::kHigher, .is_corner_first = true}},
-    {Order::kArea, {}},
-    {Order::kDuration, {.tight = 1}},
+    {kByDurationRootSize, {}},
+    {kByDuration, {.tight = 0.003, .corner = Corner::kHigher, .is_snug = true}},
+    {kByMostlyDuration, {.tight = 0.03, .is_snug = true}},
+    {kByDurationRootSize, {.tight = 0.03, .is_snug = true}},
+    {kByRootDurationSize, kLow},
+    {kByArea, kLow},
+    {kByDuration, kLow},
+    {kByRootDurationSize, {.tight = 0.03}},
+    {kBySize, kLow},
+    {kByDuration, {.tight = 0.03, .is_snug = true}},
+    {kByDurationRootSize, {.tight = 0.003, .corner = Corner::kHigher, .is_corner_first = true}},
+    {kByArea, {}},
+    {kByDuration, {.tight = 1}},
 };
 
 // What one plan costs, in nodes of a search.
