@@ -28,7 +28,7 @@ bool NeedMore(Race& race, std::span<const uint32_t> items, int32_t from, int32_t
 // can be proved where the whole is far too large to search.
 void SolveByProof(Race& race) {
   const Core& core = race.core();
-  if (core.items.empty()) return;
+  if (core.items.empty() || core.has_windows()) return;
   const std::vector<int64_t> loads = LoadsOf(core);
   const auto peak = static_cast<int32_t>(std::ranges::max_element(loads) - loads.begin());
   const int64_t nodes = int64_t{200} * (1 + std::min(race.round(), 50));

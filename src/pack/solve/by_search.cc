@@ -45,7 +45,9 @@ class Tries {
     for (const Try& one : tries) {
       race_.Spend((one.given - one.nodes) * node_cost_ + 1);
       if (one.result == SearchResult::kFound) race_.Take(one.offsets);
-      if (one.result == SearchResult::kProved) race_.RaiseBound(ceiling + 1, AllItems());
+      // Of windows the search does not know everything.
+      if (one.result == SearchResult::kProved && !race_.core().has_windows())
+        race_.RaiseBound(ceiling + 1, AllItems());
       if (one.result != SearchResult::kGaveUp) return one.result;
     }
     return SearchResult::kGaveUp;

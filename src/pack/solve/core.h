@@ -5,6 +5,7 @@
 // no more room. Items are buffers, or groups of buffers with one offset. `Reduce` makes them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -48,6 +49,10 @@ struct Core {
   std::vector<int64_t> hints;  // by item, -1 for those without; empty when all are
 
   [[nodiscard]] bool is_whole() const { return piece_begins.empty(); }
+  // Whether something needs bytes of its own middle or end only, at times.
+  [[nodiscard]] bool has_windows() const {
+    return std::ranges::any_of(pieces, [](const Piece& piece) { return piece.low != 0; });
+  }
   [[nodiscard]] bool is_pinned(uint32_t item) const { return !pins.empty() && pins[item] >= 0; }
   // Calls visit(piece) for each piece of the item; a whole item is one.
   template <class Visit>

@@ -2,13 +2,13 @@
 #include "pack/solve/pools.h"
 
 #include <algorithm>
-#include <bit>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "base/checked_math.h"
-#include "pack/problem/pieces.h"
 #include "pack/solve/extract.h"
+#include "pack/solve/pool_units.h"
 #include "stowplan/pack/check.h"
 
 namespace stowplan::pack {
@@ -22,128 +22,11 @@ constexpr size_t kMaxExtras = 24;
 constexpr size_t kMostToTryWith = 5000;
 // How often all is done again.
 constexpr int kRounds = 6;
+// Few units, and few ways to distribute them, are looked at one by one.
+constexpr size_t kMaxUnitsToTry = 16;
+constexpr int kMaxWaysToTry = 4000;
 // All sets of so many pools are looked at for a proof; of more, only the whole and each alone.
 constexpr size_t kMaxPoolSets = 8;
-
-// A buffer or a group.
-struct Unit {
-  std::vector<uint32_t> members;  // in order
-  std::vector<uint32_t> pools;    // where it may be, the preferred one first
-  int64_t size = 0;
-  int64_t life = 0;
-  int64_t pin = -1;
-  bool is_urgent = false;  // it went without a pool before
-};
-
-std::vector<Unit> FindUnits(const Problem& problem) {
-  std::vector<Unit> units;
-  std::vector<bool> is_grouped(problem.buffers.size());
-  for (const std::vector<uint32_t>& group : problem.groups) {
-    if (group.empty()) continue;
-    units.push_back({.members = group});
-    std::ranges::sort(units.back().members);
-    for (const uint32_t member : group) is_grouped[member] = true;
-  }
-  for (uint32_t b = 0; b < problem.buffers.size(); ++b)
-    if (!is_grouped[b]) units.push_back({.members = {b}});
-  for (Unit& unit : units) {
-    for (const uint32_t b : unit.members) {
-      const Buffer& buffer = problem.buffers[b];
-      unit.size = std::max(unit.size, buffer.size);
-      unit.life = std::max(unit.life, buffer.end - buffer.start);
-      const auto pin = std::ranges::lower_bound(problem.pins, b, {}, &Spot::buffer);
-      if (pin != problem.pins.end() && pin->buffer == b) unit.pin = pin->offset;
-      const auto choice = std::ranges::lower_bound(problem.choices, b, {}, &PoolChoice::buffer);
-      if (choice == problem.choices.end() || choice->buffer != b) continue;
-      if (unit.pools.empty()) unit.pools = choice->pools;
-      std::erase_if(unit.pools, [&](uint32_t pool) {
-        return std::ranges::find(choice->pools, pool) == choice->pools.end();
-      });
-    }
-    if (unit.pools.empty()) {
-      unit.pools.resize(problem.pools.size());
-      std::iota(unit.pools.begin(), unit.pools.end(), 0U);
-    }
-  }
-  return units;
-}
-
-// How much is needed at each moment of those at which something begins; room is asked for by
-// pieces.
-class LoadTree {
- public:
-  explicit LoadTree(const Problem& problem) : problem_(problem) {
-    for (const Buffer& buffer : problem.buffers) times_.push_back(buffer.start);
-    for (const Gap& gap : problem.gaps) times_.insert(times_.end(), {gap.start, gap.end});
-    std::ranges::sort(times_);
-    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
-    most_.resize(2 * std::bit_ceil(times_.size() + 1));
-    added_.resize(most_.size());
-  }
-
-  // Takes the unit's bytes where at most `capacity` are in use then, or nothing.
-  bool Take(const Unit& unit, int64_t capacity) {
-    if (!Fits(unit, capacity)) return false;
-    EachPieceOf(unit, [&](const BufferPiece& piece) {
-      Add(1, 0, most_.size() / 2, SlotOf(piece.start), SlotOf(piece.end), piece.high - piece.low);
-    });
-    return true;
-  }
-  [[nodiscard]] bool Fits(const Unit& unit, int64_t capacity) const {
-    bool fits = true;
-    EachPieceOf(unit, [&](const BufferPiece& piece) {
-      const int64_t most = Most(1, 0, most_.size() / 2, SlotOf(piece.start), SlotOf(piece.end));
-      fits = fits && most + piece.high - piece.low <= capacity;
-    });
-    return fits;
-  }
-
- private:
-  // A group counts as one that needs its largest member all the time: it may be turned down though
-  // there is room, and Solve is asked once more.
-  template <class Visit>
-  void EachPieceOf(const Unit& unit, Visit visit) const {
-    if (unit.members.size() == 1) {
-      const uint32_t b = unit.members.front();
-      EachPiece(problem_.buffers[b], std::ranges::equal_range(problem_.gaps, b, {}, &Gap::buffer),
-                visit);
-      return;
-    }
-    BufferPiece hull = {INT64_MAX, INT64_MIN, 0, unit.size};
-    for (const uint32_t b : unit.members) {
-      hull.start = std::min(hull.start, problem_.buffers[b].start);
-      hull.end = std::max(hull.end, problem_.buffers[b].end);
-    }
-    if (unit.size > 0) visit(hull);
-  }
-  [[nodiscard]] size_t SlotOf(int64_t time) const {
-    return static_cast<size_t>(std::ranges::lower_bound(times_, time) - times_.begin());
-  }
-  void Add(size_t node, size_t begin, size_t end, size_t low, size_t high, int64_t bytes) {
-    if (high <= begin || end <= low) return;
-    if (low <= begin && end <= high) {
-      added_[node] += bytes;
-      most_[node] += bytes;
-      return;
-    }
-    const size_t middle = (begin + end) / 2;
-    Add(2 * node, begin, middle, low, high, bytes);
-    Add(2 * node + 1, middle, end, low, high, bytes);
-    most_[node] = std::max(most_[2 * node], most_[2 * node + 1]) + added_[node];
-  }
-  [[nodiscard]] int64_t Most(size_t node, size_t begin, size_t end, size_t low, size_t high) const {
-    if (high <= begin || end <= low) return 0;
-    if (low <= begin && end <= high) return most_[node];
-    const size_t middle = (begin + end) / 2;
-    return added_[node] + std::max(Most(2 * node, begin, middle, low, high),
-                                   Most(2 * node + 1, middle, end, low, high));
-  }
-
-  const Problem& problem_;
-  std::vector<int64_t> times_;
-  std::vector<int64_t> most_;   // by node of a segment tree over the times
-  std::vector<int64_t> added_;  // to all of the node
-};
 
 using Order = bool (*)(const Unit& a, const Unit& b);
 // A byte that soon makes room for another is worth more than one that stays; but large ones, and
@@ -173,13 +56,16 @@ class PoolSolver {
     answer_.load = FindLoadBound(problem_);
     FindBounds();
     if (answer_.status == Status::kInfeasible) return std::move(answer_);
-    for (int round = 0; round < kRounds && !IsStopped(round); ++round) {
-      if (Distribute()) {
-        Finish();
-        return std::move(answer_);
-      }
+    bool is_complete = false;
+    for (int round = 0; round < kRounds && !is_complete && !IsStopped(round); ++round)
+      is_complete = Distribute();
+    if (units_.size() <= kMaxUnitsToTry && Improve(is_complete ? Spilled() : INT64_MAX))
+      is_complete = true;
+    if (is_complete) {
+      Finish();
+    } else {
+      answer_.status = Status::kUndecided;
     }
-    answer_.status = Status::kUndecided;
     return std::move(answer_);
   }
 
@@ -265,6 +151,79 @@ class PoolSolver {
         send(u);
       }
     }
+  }
+
+  // Bytes, each as often as pools were passed over for it.
+  [[nodiscard]] int64_t SpillOf(size_t unit, size_t rank) const {
+    int64_t bytes = 0;
+    for (; rank != 0; --rank) {
+      for (const uint32_t b : units_[unit].members)
+        bytes = SaturatingAdd(bytes, problem_.buffers[b].size);
+    }
+    return bytes;
+  }
+  [[nodiscard]] int64_t Spilled() const {
+    int64_t sum = 0;
+    for (size_t u = 0; u < units_.size(); ++u) sum = SaturatingAdd(sum, SpillOf(u, ranks_[u]));
+    return sum;
+  }
+
+  // Looks for a distribution that spills less than `most`: units one by one, the largest first,
+  // each into every pool that it may be in. True when there is one; it is kept.
+  bool Improve(int64_t most) {
+    std::vector<size_t> order(units_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(), [&](size_t u) { return units_[u].size; });
+    // What has been decided, as a path through the tree of decisions; the last may be changed.
+    std::vector<size_t> ranks;
+    std::vector<std::vector<size_t>> pools(problem_.pools.size());
+    std::vector<int64_t> spilled = {0};
+    bool is_better = false;
+    int ways = 0;
+    size_t rank = 0;  // to be tried for the next unit
+    while (ways < kMaxWaysToTry && !IsStopped(1)) {
+      const size_t depth = ranks.size();
+      if (depth < order.size() && rank < units_[order[depth]].pools.size()) {
+        const size_t u = order[depth];
+        const uint32_t pool = units_[u].pools[rank];
+        const int64_t sum = SaturatingAdd(spilled.back(), SpillOf(u, rank));
+        ++ways;
+        pools[pool].push_back(u);
+        if (sum < most && FitsAlone(units_[u], pool) && PinsAgree(pools[pool]) &&
+            LoadFits(pools[pool], pool)) {
+          ranks.push_back(rank);
+          spilled.push_back(sum);
+          rank = 0;
+        } else {
+          pools[pool].pop_back();
+          ++rank;
+        }
+        continue;
+      }
+      if (depth == order.size() && Settle(order, ranks, pools)) {
+        is_better = true;
+        most = spilled.back();
+      }
+      if (depth == 0) break;
+      pools[units_[order[depth - 1]].pools[ranks.back()]].pop_back();
+      rank = ranks.back() + 1;
+      ranks.pop_back();
+      spilled.pop_back();
+    }
+    return is_better;
+  }
+  // Whether everything has a place in its pool; then that is kept.
+  bool Settle(const std::vector<size_t>& order, const std::vector<size_t>& ranks,
+              const std::vector<std::vector<size_t>>& pools) {
+    std::vector<Content> contents;
+    for (uint32_t p = 0; p < pools.size(); ++p) {
+      contents.push_back(Place(pools[p], p, kPoolEffort));
+      if (contents.back().units.size() != pools[p].size()) return false;
+    }
+    contents_ = std::move(contents);
+    ranks_.assign(units_.size(), 0);
+    for (size_t k = 0; k < order.size(); ++k) ranks_[order[k]] = ranks[k];
+    return true;
   }
 
   // Puts into the pool what fits; who does not is returned.

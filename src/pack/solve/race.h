@@ -115,6 +115,7 @@ void SolveByHints(Race& race);    // the plan that was given, or what is near it
 void SolveByBlocks(Race& race);   // items that fit together taken for one
 void SolveByValleys(Race& race);  // from above, into the lowest valley: near linear
 void SolveByFit(Race& race);      // one item after the other into the first gap
+void SolveByPairs(Race& race);    // exact where there are windows; for few items
 void SolveByProof(Race& race);    // no plan, but a higher bound
 void SolveBySearch(Race& race);   // exact search under ceilings
 

@@ -288,8 +288,6 @@ class Reducer {
 
   void Scale() {
     Core& core = reduced_.core;
-    reduced_.is_exact =
-        std::ranges::none_of(core.pieces, [](const Piece& piece) { return piece.low != 0; });
     if (core.items.empty()) return;
     const int64_t alignment = core.items[0].alignment;
     const bool is_uniform =

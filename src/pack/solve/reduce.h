@@ -15,9 +15,6 @@ struct Reduced {
   Core core;
   std::vector<uint32_t> items;  // by buffer; kNone when it needs no place
   int64_t unit = 1;             // bytes
-  // Whether the core has a plan of a height whenever the problem has one. Not so where something
-  // could lie beneath the bytes that a buffer needs in a gap: solvers do not look there.
-  bool is_exact = true;
 };
 
 // Needs a sound problem without pools.

@@ -27,6 +27,7 @@ constexpr NamedSolver kSolvers[] = {
     {"blocks", SolveByBlocks},    //
     {"valleys", SolveByValleys},  //
     {"fit", SolveByFit},          //
+    {"pairs", SolveByPairs},      //
     {"proof", SolveByProof},      //
     {"search", SolveBySearch},
 };
@@ -232,7 +233,7 @@ Answer Solve(const Problem& problem, const SolveOptions& options) {
           .Run();
   answer.plan = Expand(problem, reduced, core.offsets);
   answer.bound = answer.load.bytes;
-  if (reduced.is_exact && core.bound * reduced.unit > answer.bound) {
+  if (!reduced.core.has_windows() && core.bound * reduced.unit > answer.bound) {
     answer.bound = core.bound * reduced.unit;
     if (!core.witness.empty()) {
       core.witness = ShrinkWitness(reduced.core, std::move(core.witness), core.bound - 1);
