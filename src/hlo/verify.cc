@@ -7,7 +7,9 @@
 
 namespace stowplan::hlo {
 
-Diagnostics Verify(const Module& module) {
+namespace {
+
+Diagnostics VerifyAll(const Module& module, bool has_header) {
   Complaints complaints(module);
   Verifier verifier(module, complaints);
   if (!VerifyIds(verifier)) return std::move(complaints).Finish();
@@ -17,8 +19,14 @@ Diagnostics Verify(const Module& module) {
   VerifyCallGraph(verifier);
   VerifySizes(verifier);
   for (size_t i = 0; i < module.instructions.size(); ++i) VerifyInstruction(verifier, InstrId(i));
-  VerifyHeader(verifier);
+  if (has_header) VerifyHeader(verifier);
   return std::move(complaints).Finish();
 }
+
+}  // namespace
+
+Diagnostics Verify(const Module& module) { return VerifyAll(module, /*has_header=*/true); }
+
+Diagnostics VerifyProgram(const Module& module) { return VerifyAll(module, /*has_header=*/false); }
 
 }  // namespace stowplan::hlo

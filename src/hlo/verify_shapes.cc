@@ -25,7 +25,6 @@ int OperandCount(Opcode opcode) {
       return 0;
     case Opcode::kAbs:
     case Opcode::kAsyncDone:
-    case Opcode::kAsyncUpdate:
     case Opcode::kBitcast:
     case Opcode::kBitcastConvert:
     case Opcode::kBroadcast:
@@ -229,8 +228,12 @@ void VerifyInstruction(Verifier& v, InstrId id) {
     case Opcode::kCopy:
       VerifyCopy(v, id);
       break;
-    case Opcode::kOptBarrier:
     case Opcode::kAsyncUpdate:
+      // With more operands it adds them to those of the operation, and so to its shape.
+      if (count == 0) v.complaints.At(id, "it needs the operation that it goes on with");
+      if (count == 1) VerifySameAsOperand(v, id);
+      break;
+    case Opcode::kOptBarrier:
       VerifySameAsOperand(v, id);
       break;
     case Opcode::kDynamicUpdateSlice:

@@ -20,8 +20,12 @@
 
 namespace stowplan::hlo {
 
-// All complaints, in the order of their places in the input; none for a well-formed module. A list,
-// not a gate: nothing else in Stowplan asks for it. Linear time.
+// All complaints, in the order of their places in the input; none for a well-formed module. Linear
+// time.
 [[nodiscard]] Diagnostics Verify(const Module& module);
+
+// The same but for the header, which tells the caller of a program what to pass, and not what the
+// program does: compilers take modules apart and leave the header of the whole.
+[[nodiscard]] Diagnostics VerifyProgram(const Module& module);
 
 }  // namespace stowplan::hlo
