@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/stowplan")
 
-install(TARGETS stowplan_cli stowplan_certify)
+install(TARGETS stowplan_cli stowplan_certify stowplan_recheck)
 install(TARGETS stowplan EXPORT stowplanTargets)
 install(EXPORT stowplanTargets NAMESPACE stowplan:: DESTINATION "${package_dir}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/stowplan"

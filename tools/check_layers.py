@@ -11,6 +11,7 @@ STANDS_ON = {
     "base": [],
     "pack": ["base"],
     "certify": [],
+    "recheck": [],
     "hlo": ["base"],
     "text": ["base", "hlo"],
     "proto": ["base", "hlo"],

@@ -13,15 +13,18 @@ void Executor::Bind(InstrId parameter, InstrId argument) {
   const uint32_t count = std::min(trees_.count(shape(parameter)), trees_.count(shape(argument)));
   for (uint32_t part = 0; part < count; ++part) {
     const uint32_t row = trees_.top(parameter) + part;
-    Hand(cell(argument, part), row);
     // Inside of instructions, calls get copies of their arguments.
-    if (is_inner_ && plan_.places.is_known(row)) Write(row, cells_[row], parameter);
+    const bool is_copy = is_inner_ && plan_.places.is_known(row);
+    Note(is_copy ? EventKind::kCopy : EventKind::kHand, {row, trees_.top(argument) + part});
+    Hand(cell(argument, part), row);
+    if (is_copy) Write(row, cells_[row], parameter);
   }
 }
 
 void Executor::RunCall(InstrId id) {
   if (module_.called_by(id).empty()) return;
   const CompId callee = module_.called_by(id)[0];
+  if (is_inner_) Note(EventKind::kInner, {callee.index});
   BindAll(callee, module_.operands_of(id));
   RunComputation(callee);
   Tick(id);
@@ -74,9 +77,8 @@ void Executor::RunAsync(InstrId id, InstrId start, std::vector<InstrId> argument
   reads_.clear();
   if (id != start) reads_ = reads;  // otherwise the wrapped instructions read and write
   Produce(id);
-  Flight& now = flights_[start];
-  if (id == start || runs) now.step = step_;
-  now.is_under_way |= runs;
+  if (id == start || runs) Depart(start);
+  flights_[start].is_under_way |= runs;
 }
 
 InstrId Executor::StartOf(InstrId id) const {
@@ -102,6 +104,8 @@ void Executor::CheckFlight(InstrId done) {
   const auto flight = flights_.find(start);
   if (start.is_none() || flight == flights_.end() || module_.called_by(start).empty()) return;
   for (const Memory::Change& change : write_sets_.Of(module_.called_by(start)[0])) {
+    Note(EventKind::kUntouched,
+         {change.bytes.allocation, change.bytes.begin, change.bytes.end, start.index});
     const auto later = memory_.FindLater(change.bytes, flight->second.step);
     if (later) witness_.AddInFlight(change.bytes, change.row, *later, start, done);
   }

@@ -10,6 +10,7 @@
 #include "base/checked_math.h"
 #include "check/execute.h"
 #include "check/names.h"
+#include "check/trace.h"
 #include "stowplan/target/size.h"
 
 namespace stowplan::check {
@@ -165,8 +166,10 @@ bool Plan::IsLoaded(InstrId id) const {
          report.allocations[report::AllocationId(places.rows[place].allocation)].is_constant;
 }
 
-Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& report,
-                          const Target& target) {
+namespace {
+
+Result<Certified> Check(const hlo::Module& module, const report::Report& report,
+                        const Target& target, bool is_traced) {
   const std::string file = module.source ? module.source->name() : std::string();
   if (!report.has_assignment) return Fail(file, "the report has no assignment");
   const std::optional<Trees> trees = Trees::Of(module);
@@ -183,14 +186,31 @@ Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& repor
   FindEarly(module, orders, verdict.findings);
   FindOtherOrder(module, times, orders, verdict.findings);
   const Places places = FindPlaces(module, names, *trees, report, sizes, verdict.findings);
-  if (const Result<void> done = Execute({module, report, *trees, places, sizes, orders}, verdict);
-      !done)
+  const Plan plan = {module, report, *trees, places, sizes, orders};
+  Trace trace;
+  if (const Result<void> done = Execute(plan, verdict, is_traced ? &trace : nullptr); !done)
     return std::unexpected(done.error());
   std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {
     return IsUnsound(a.code) && !IsUnsound(b.code);
   });
   if (verdict.findings.size() > kMaxFindings) verdict.findings.resize(kMaxFindings);
-  return verdict;
+  Certified certified = {.verdict = std::move(verdict), .certificate = {}};
+  if (is_traced && certified.verdict.is_sound()) certified.certificate = WriteTrace(plan, trace);
+  return certified;
+}
+
+}  // namespace
+
+Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& report,
+                          const Target& target) {
+  Result<Certified> checked = Check(module, report, target, /*is_traced=*/false);
+  if (!checked) return std::unexpected(std::move(checked).error());
+  return std::move(checked->verdict);
+}
+
+Result<Certified> CertifyPlan(const hlo::Module& module, const report::Report& report,
+                              const Target& target) {
+  return Check(module, report, target, /*is_traced=*/true);
 }
 
 }  // namespace stowplan::check

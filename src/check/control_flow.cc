@@ -14,17 +14,20 @@ void Executor::RunConditional(InstrId id) {
   const std::span<const CompId> branches = module_.called_by(id);
   if (operands.size() != branches.size() + 1) return;
   const uint32_t top = trees_.top(id);
-  Read(trees_.top(operands[0]), cell(operands[0], 0), {id});
+  Read(trees_.top(operands[0]), {id});
+  Note(EventKind::kFork);
   Merge merge;
   std::vector<Memory::Change> changes;
   for (size_t k = 0; k < branches.size(); ++k) {
     const Memory::Mark mark = memory_.Begin();
+    Note(EventKind::kBranch);
     BindAll(branches[k], operands.subspan(k + 1, 1));
     RunComputation(branches[k]);
     AddBranch(id, module_.computations[branches[k]].root, merge);
     const std::vector<Memory::Change> more = memory_.Undo(mark);
     changes.insert(changes.end(), more.begin(), more.end());
   }
+  Note(EventKind::kJoin);
   Tick(id);
   for (const Memory::Change& change : changes) Lose(change);
   // Parts that are lost are wrong only if somebody reads them.
@@ -59,6 +62,7 @@ void Executor::AddBranch(InstrId id, InstrId root, Merge& merge) {
   }
   for (uint32_t part = 0; part < count; ++part) {
     Cell at = cell(root, part);
+    Note(EventKind::kGive, {top + part, trees_.top(root) + part});
     if (is_first) {
       merge.results[1][part] = at;
       Hand(at, top + part);
@@ -118,12 +122,14 @@ void Executor::RunWhile(InstrId id) {
   // If the body does not leave all of the state in its place, the next iteration begins without
   // these parts: once more, then. No sound plan comes here.
   while (true) {
+    const Trace::Mark trace = BeginTrace();
     const Witness::Mark findings = witness_.Begin();
     const Memory::Mark before = memory_.Begin();
     if (!RunIteration(loop) || is_too_long_) {
       memory_.Keep(before);
       break;
     }
+    UndoTrace(trace);
     witness_.Undo(findings);
     memory_.Undo(before);
   }
@@ -136,13 +142,16 @@ bool Executor::RunIteration(Loop& loop) {
   const CompId condition = module_.called_by(id)[1];
   const uint32_t top = trees_.top(id);
   const auto count = static_cast<uint32_t>(loop.changes.size());
+  if (trace_ != nullptr) NoteLost(loop);
   for (const Memory::Change& change : write_sets_.Of(condition)) Lose(change);
   for (const Memory::Change& change : write_sets_.Of(body)) Lose(change);
   EnterLoop(loop);
+  Note(EventKind::kHead);
   const std::vector<Cell> head(cells_.begin() + top, cells_.begin() + top + count);
   RunComputation(condition);
   const InstrId answer = module_.computations[condition].root;
-  Read(trees_.top(answer), cell(answer, 0), {.instruction = id});
+  Read(trees_.top(answer), {.instruction = id});
+  Note(EventKind::kBody);
   const Memory::Mark mark = memory_.Begin();
   RunComputation(body);
   bool is_worse = false;
@@ -161,8 +170,38 @@ bool Executor::RunIteration(Loop& loop) {
     }
   }
   memory_.Undo(mark);
+  Note(EventKind::kBack);
   std::ranges::copy(head, cells_.begin() + top);
   return is_worse;
+}
+
+void Executor::NoteLost(const Loop& loop) {
+  std::vector<Bytes> lost;
+  for (const CompId called : module_.called_by(loop.instruction).first(2)) {
+    for (const Memory::Change& change : write_sets_.Of(called)) {
+      if (change.bytes.begin < change.bytes.end) lost.push_back(change.bytes);
+    }
+  }
+  std::ranges::sort(lost, {}, [](const Bytes& b) { return std::pair(b.allocation, b.begin); });
+  Note(EventKind::kLoop);
+  for (size_t k = 0; k < lost.size();) {
+    Bytes all = lost[k];
+    for (; k < lost.size() && lost[k].allocation == all.allocation && lost[k].begin <= all.end; ++k)
+      all.end = std::max(all.end, lost[k].end);
+    Note(EventKind::kLose, {all.allocation, all.begin, all.end});
+  }
+}
+
+void Executor::NoteState(const Loop& loop, size_t part, ContentId content) {
+  if (trace_ == nullptr) return;
+  const InstrId root = module_.computations[module_.called_by(loop.instruction)[0]].root;
+  const auto top = [&](uint32_t row) { return static_cast<int64_t>(row + part); };
+  int64_t from = top(trees_.top(module_.operands_of(loop.instruction)[0]));
+  for (size_t view = 0; view < Loop::kViews; ++view) {
+    Note(EventKind::kState,
+         {top(loop.tops[view]), from, top(trees_.top(root)), content, loop.is_lost[view][part]});
+    from = top(loop.tops[0]);
+  }
 }
 
 void Executor::EnterLoop(const Loop& loop) {
@@ -176,6 +215,7 @@ void Executor::EnterLoop(const Loop& loop) {
       if (is_new) known->second = contents_.New();
       content = known->second;
     }
+    NoteState(loop, part, loop.changes[part] != 0 ? content : kLost);
     for (size_t view = 0; view < Loop::kViews; ++view) {
       const auto row = static_cast<uint32_t>(loop.tops[view] + part);
       cells_[row] = loop.states[view][part];

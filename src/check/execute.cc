@@ -11,12 +11,15 @@ namespace stowplan::check {
 
 Result<void> Executor::Run() {
   Load();
+  Note(EventKind::kBegin);
   const CompId entry = module_.entry;
   RunComputation(entry);
   Finish();
+  Note(EventKind::kEnd);
   is_inner_ = true;
   for (const CompId id : FindInner()) {
     if (witness_.HasRun(id)) continue;
+    Note(EventKind::kInner, {id.index});
     for (const InstrId parameter : module_.parameters_of(id)) DefineAll(parameter);
     RunComputation(id);
   }
@@ -30,21 +33,41 @@ Result<void> Executor::Run() {
 
 ContentId Executor::TableContent(uint32_t row) {
   elements_.clear();
-  for (const uint32_t child : trees_.children(trees_.shape(row)))
+  Note(EventKind::kTable, {row});
+  for (const uint32_t child : trees_.children(trees_.shape(row))) {
     elements_.push_back(plan_.places.rows[cells_[row + child].place]);
+    if (trace_ != nullptr) trace_->Append(row + child);
+  }
   return contents_.OfTable(elements_);
 }
 
-void Executor::Read(uint32_t row, Cell at, const Reader& reader) {
-  const int64_t size = SizeAt(row);
-  if (at.place == kNoPlaceId || size == 0) return;
+void Executor::Read(uint32_t row, const Reader& reader) {
+  const Cell at = cells_[row];
+  if (at.place == kNoPlaceId || SizeAt(row) == 0) return;
   ++verdict_.reads;
+  NoteRead(row, reader);
   const Bytes bytes = plan_.BytesAt(at.place, row);
-  const auto wrong = memory_.Find(bytes, at.content);
-  if (!wrong || at.content == kLost) return;
-  // What an asynchronous operation itself writes over its operand.
-  if (wrong->piece && wrong->piece->step <= reader.since) return;
-  witness_.AddWrongRead(bytes, at.origin, *wrong, reader);
+  // What an asynchronous operation itself writes over its operand does not matter.
+  const auto wrong = memory_.Find(bytes, at.content, reader.since);
+  if (wrong && at.content != kLost) witness_.AddWrongRead(bytes, at.origin, *wrong, reader);
+}
+
+void Executor::NoteRead(uint32_t row, const Reader& reader) {
+  switch (reader.need) {
+    case Reader::Need::kOperand:
+      if (reader.since < 0) {
+        Note(EventKind::kRead, {row});
+      } else {
+        Note(EventKind::kReadSince, {row, StartOf(reader.instruction).index});
+      }
+      break;
+    case Reader::Need::kOutput:
+      Note(IsTable(row) ? EventKind::kRead : EventKind::kOutput, {row});
+      break;
+    case Reader::Need::kParameter:
+    case Reader::Need::kConstant:
+      break;  // all that was there at the start is looked at in the end
+  }
 }
 
 void Executor::Write(uint32_t row, Cell at, InstrId writer) {
@@ -69,7 +92,7 @@ void Executor::DefineAll(InstrId id) {
   for (uint32_t part = count; part-- > 0;) {
     const uint32_t row = top + part;
     cells_[row].place = plan_.places.by_row[row];
-    Define(id, row, IsTable(row) ? TableContent(row) : contents_.New());
+    Define(id, row, IsTable(row) ? TableContent(row) : NewContent(row));
   }
 }
 
@@ -86,7 +109,13 @@ void Executor::DefineConstant(InstrId id) {
   for (uint32_t part = trees_.count(shape(id)); part-- > 0;) {
     const uint32_t row = top + part;
     cells_[row].place = plan_.places.by_row[row];
-    Define(id, row, IsTable(row) ? TableContent(row) : contents_.OfConstant(id));
+    if (IsTable(row)) {
+      Define(id, row, TableContent(row));
+      continue;
+    }
+    const ContentId content = contents_.OfConstant(id);
+    Note(EventKind::kConstant, {row, content});
+    Define(id, row, content);
   }
 }
 
@@ -139,12 +168,12 @@ void Executor::RunPlain(InstrId id) {
     ReadOperands(id);
   } else if (opcode(id) == Opcode::kGetTupleElement) {
     const uint32_t row = trees_.top(module_.operands_of(id)[0]);
-    Read(row, cells_[row], {id});
+    Read(row, {id});
   }
   if (opcode(id) == Opcode::kAsyncDone) CheckFlight(id);
   FindSources(module_, trees_, id, sources_);
   Produce(id);
-  if (IsStart(opcode(id))) flights_[id].step = step_;
+  if (IsStart(opcode(id))) Depart(id);
 }
 
 void Executor::ReadOperands(InstrId id) {
@@ -155,7 +184,7 @@ void Executor::ReadOperands(InstrId id) {
     const uint32_t count = trees_.count(shape(operands[k]));
     for (uint32_t part = 0; part < count; ++part) {
       const Cell at = cells_[top + part];
-      Read(top + part, at, {.instruction = id, .since = since});
+      Read(top + part, {.instruction = id, .since = since});
       const int64_t size = SizeAt(top + part);
       if (at.place != kNoPlaceId && size > 0)
         reads_.push_back({plan_.BytesAt(at.place, top + part), static_cast<uint32_t>(k), part});
@@ -173,6 +202,7 @@ void Executor::Produce(InstrId id) {
       const InstrId from = source.kind == Source::Kind::kOperand
                                ? operands[source.operand]
                                : module_.computations[WrappedBy(id)].root;
+      Note(EventKind::kHand, {row, trees_.top(from) + source.part});
       Hand(cell(from, source.part), row);
       continue;
     }
@@ -193,10 +223,13 @@ ContentId Executor::ContentOf(InstrId id, uint32_t part) {
       (opcode(id) == Opcode::kCopy && part == 0) || (opcode(id) == Opcode::kCopyStart && part == 1);
   if (is_copy) {
     const uint32_t from = trees_.top(module_.operands_of(id)[0]);
-    if (cells_[from].content != kLost && KeepsBytes(module_, trees_.shape(from), trees_.shape(row)))
+    if (cells_[from].content != kLost &&
+        KeepsBytes(module_, trees_.shape(from), trees_.shape(row))) {
+      Note(EventKind::kCopy, {row, from});
       return cells_[from].content;
+    }
   }
-  return contents_.New();
+  return NewContent(row);
 }
 
 bool Executor::IsConcatenation(InstrId id) const {
@@ -240,6 +273,8 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     const InstrId first = module_.operands_of(id)[reads_[0].operand];
     if (!IsConcatenationInPlace(id, written))
       witness_.AddInPlace(reads_[0].bytes, written, trees_.top(first), row);
+    for (const ReadPart& read : reads_)
+      Note(EventKind::kJoins, {row, trees_.top(module_.operands_of(id)[read.operand]) + read.part});
     return;
   }
   for (const ReadPart& read : reads_) {
@@ -249,12 +284,17 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     // A done does not touch what it hands on.
     const bool is_safe =
         read.bytes.begin == written.begin && overwriting_.IsSafe(id, read.operand, read.part, part);
-    if (is_safe) continue;
-    const InstrId operand = module_.operands_of(id)[read.operand];
-    witness_.AddInPlace(read.bytes, written, trees_.top(operand) + read.part, row);
+    const uint32_t operand = trees_.top(module_.operands_of(id)[read.operand]) + read.part;
+    if (is_safe) {
+      Note(EventKind::kOver, {row, operand});
+    } else {
+      witness_.AddInPlace(read.bytes, written, operand, row);
+    }
   }
 }
 
-Result<void> Execute(const Plan& plan, Verdict& verdict) { return Executor(plan, verdict).Run(); }
+Result<void> Execute(const Plan& plan, Verdict& verdict, Trace* trace) {
+  return Executor(plan, verdict, trace).Run();
+}
 
 }  // namespace stowplan::check

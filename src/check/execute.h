@@ -53,7 +53,9 @@ struct Plan {
   [[nodiscard]] bool IsLoaded(hlo::InstrId id) const;
 };
 
-// Adds to the verdict.
-Result<void> Execute(const Plan& plan, Verdict& verdict);
+class Trace;
+
+// Adds to the verdict and, if there is one, to the trace.
+Result<void> Execute(const Plan& plan, Verdict& verdict, Trace* trace);
 
 }  // namespace stowplan::check

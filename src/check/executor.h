@@ -15,6 +15,7 @@
 #include "check/meaning.h"
 #include "check/memory.h"
 #include "check/overwriting.h"
+#include "check/trace.h"
 #include "check/witness.h"
 #include "check/write_sets.h"
 
@@ -34,7 +35,8 @@ struct Cell {
 
 class Executor {
  public:
-  Executor(const Plan& plan, Verdict& verdict)
+  // `trace`: what is done is noted there; null when nobody wants it.
+  Executor(const Plan& plan, Verdict& verdict, Trace* trace)
       : module_(plan.module),
         trees_(plan.trees),
         plan_(plan),
@@ -44,7 +46,8 @@ class Executor {
         overwriting_(plan.module, plan.trees),
         invariants_(plan.module, plan.trees),
         witness_(plan.module, plan.report, plan.trees, verdict),
-        verdict_(verdict) {
+        verdict_(verdict),
+        trace_(trace) {
     cells_.resize(trees_.count());
     budget_ = BudgetOf(module_);
   }
@@ -68,6 +71,14 @@ class Executor {
     return module_.shapes.is_tuple(trees_.shape(row));
   }
 
+  void Note(EventKind kind, std::initializer_list<int64_t> numbers = {}) {
+    if (trace_ != nullptr) trace_->Add(kind, numbers);
+  }
+  [[nodiscard]] Trace::Mark BeginTrace() const { return trace_ == nullptr ? 0 : trace_->Begin(); }
+  void UndoTrace(Trace::Mark mark) {
+    if (trace_ != nullptr) trace_->Undo(mark);
+  }
+
   // Of the table of a tuple, as its elements lie now.
   ContentId TableContent(uint32_t row);
 
@@ -79,7 +90,9 @@ class Executor {
     if (at.place == kNoPlaceId || size == 0) return true;
     return at.content != kLost && !memory_.Find(plan_.BytesAt(at.place, row), at.content);
   }
-  void Read(uint32_t row, Cell at, const Reader& reader);
+  // Of what the part `row` is now.
+  void Read(uint32_t row, const Reader& reader);
+  void NoteRead(uint32_t row, const Reader& reader);
   void Write(uint32_t row, Cell at, InstrId writer);
   void Lose(const Memory::Change& change) {
     memory_.Write(change.bytes, kLost, change.writer, change.row, step_);
@@ -100,6 +113,7 @@ class Executor {
   // Time as XLA counts it: callees stand before their callers.
   void Tick(InstrId id) {
     ++step_;
+    Note(EventKind::kStep, {id.index});
     if (witness_.SetTime(id)) ++verdict_.instructions;
   }
 
@@ -135,6 +149,10 @@ class Executor {
     return memory_.FindRivals(plan_.BytesAt(cells_[row].place, row), step_, row);
   }
   ContentId ContentOf(InstrId id, uint32_t part);
+  ContentId NewContent(uint32_t row) {
+    Note(EventKind::kWrite, {row});
+    return contents_.New();
+  }
   // The same value at another position. If the plan names a place for that position, it is read
   // there.
   void Hand(Cell from, uint32_t to) {
@@ -175,6 +193,11 @@ class Executor {
     const auto flight = flights_.find(start);
     return start.is_none() || flight == flights_.end() ? -1 : flight->second.step;
   }
+  // Until now, an operation that this instruction started has written.
+  void Depart(InstrId start) {
+    flights_[start].step = step_;
+    Note(EventKind::kDepart, {start.index});
+  }
   // What the wrapped computation wrote must still be there.
   void CheckFlight(InstrId done);
 
@@ -213,6 +236,10 @@ class Executor {
   bool RunIteration(Loop& loop);
   // The state at the head of the loop: of some iteration, in its places but where it is lost.
   void EnterLoop(const Loop& loop);
+  // All bytes that the loop may write.
+  void NoteLost(const Loop& loop);
+  // `content`: of some iteration, or lost when it is always the same.
+  void NoteState(const Loop& loop, size_t part, ContentId content);
 
   // --- The end ---
 
@@ -234,6 +261,7 @@ class Executor {
   Invariants invariants_;
   Witness witness_;
   Verdict& verdict_;
+  Trace* trace_;
 
   std::vector<Cell> cells_;  // by row
   std::vector<Place> elements_;

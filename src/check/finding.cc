@@ -65,6 +65,8 @@ std::string_view Name(Code code) {
       return "two-places";
     case Code::kSize:
       return "size";
+    case Code::kAlignment:
+      return "alignment";
     case Code::kColor:
       return "color";
     case Code::kFlag:

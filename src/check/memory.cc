@@ -39,7 +39,8 @@ void Memory::Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, u
       /*is_write=*/true);
 }
 
-std::optional<Memory::Mismatch> Memory::Find(const Bytes& bytes, ContentId content) const {
+std::optional<Memory::Mismatch> Memory::Find(const Bytes& bytes, ContentId content,
+                                             int64_t since) const {
   if (bytes.begin >= bytes.end) return std::nullopt;
   const Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
@@ -50,7 +51,7 @@ std::optional<Memory::Mismatch> Memory::Find(const Bytes& bytes, ContentId conte
       return Mismatch{at, end, std::nullopt};
     }
     const Piece& piece = next->second;
-    if (piece.content != content || piece.shift != bytes.begin)
+    if ((piece.content != content || piece.shift != bytes.begin) && piece.step > since)
       return Mismatch{at, std::min(bytes.end, piece.end), piece};
     at = piece.end;
   }

@@ -49,8 +49,9 @@ class Memory {
   // The bytes hold the content, from its first byte on.
   void Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, uint32_t row,
              int64_t step);
-  // The first bytes that do not hold it.
-  [[nodiscard]] std::optional<Mismatch> Find(const Bytes& bytes, ContentId content) const;
+  // The first bytes that do not hold it, but for what was written until the step `since`.
+  [[nodiscard]] std::optional<Mismatch> Find(const Bytes& bytes, ContentId content,
+                                             int64_t since = -1) const;
   // The first piece that was written after `step`.
   [[nodiscard]] std::optional<Mismatch> FindLater(const Bytes& bytes, int64_t step) const;
 

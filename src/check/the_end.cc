@@ -15,7 +15,7 @@ void Executor::Finish() {
   std::map<std::pair<uint32_t, int64_t>, uint32_t> outputs;
   for (uint32_t part = 0; part < trees_.count(shape(root)); ++part) {
     const Cell at = cells_[top + part];
-    Read(top + part, at, {.instruction = root, .need = Reader::Need::kOutput});
+    Read(top + part, {.instruction = root, .need = Reader::Need::kOutput});
     if (at.place == kNoPlaceId || SizeAt(top + part) == 0 || IsTable(top + part)) continue;
     const Bytes bytes = plan_.BytesAt(at.place, top + part);
     if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].is_maybe_live_out)
@@ -34,15 +34,14 @@ void Executor::Finish() {
           witness_.AddFlag(bytes, row, "holds a parameter, and is not said to");
       }
       if (!donated_.contains(row))
-        Read(row, cells_[row], {.instruction = parameter, .need = Reader::Need::kParameter});
+        Read(row, {.instruction = parameter, .need = Reader::Need::kParameter});
     }
   }
   for (size_t i = 0; i < module_.instructions.size(); ++i) {
     const InstrId id(i);
     if (!plan_.IsLoaded(id)) continue;
     for (uint32_t part = 0; part < trees_.count(shape(id)); ++part)
-      Read(trees_.top(id) + part, cell(id, part),
-           {.instruction = id, .need = Reader::Need::kConstant});
+      Read(trees_.top(id) + part, {.instruction = id, .need = Reader::Need::kConstant});
   }
 }
 
@@ -57,7 +56,11 @@ void Executor::CheckDonations(InstrId root) {
     donated_.insert(trees_.top(parameter) + *in);
     const PlaceId from = cell(parameter, *in).place;
     const PlaceId to = cell(root, *out).place;
-    if (from == kNoPlaceId || to == kNoPlaceId || SizeAt(trees_.top(root) + *out) == 0) continue;
+    const bool is_nowhere =
+        from == kNoPlaceId || to == kNoPlaceId || SizeAt(trees_.top(root) + *out) == 0;
+    const uint32_t input = trees_.top(parameter) + *in;
+    Note(EventKind::kDonate, {input, is_nowhere ? input : trees_.top(root) + *out});
+    if (is_nowhere) continue;
     if (plan_.places.rows[from] != plan_.places.rows[to])
       witness_.AddMovedOutput(plan_.BytesAt(to, trees_.top(root) + *out), trees_.top(root) + *out,
                               trees_.top(parameter) + *in);

@@ -27,6 +27,7 @@ struct CheckOptions {
   std::vector<std::string> inputs;
   std::string target;  // empty: found
   size_t limit = 20;
+  std::string certificate;  // the file; empty: none
   bool is_json = false;
 };
 
@@ -36,6 +37,7 @@ struct Checked {
   bool has_program = false;  // it was executed
   std::string without;       // why not
   check::Verdict verdict;
+  std::string certificate;  // a section, if it was wanted and the plan is sound
 };
 
 std::optional<Target> TargetFor(const LoadedModule& loaded, const CheckOptions& options) {
@@ -58,6 +60,12 @@ void AddContradictions(const LoadedModule& loaded, check::Verdict& verdict) {
   }
 }
 
+Result<check::Certified> CheckOnly(const hlo::Module& module, const report::Report& report,
+                                   const Target& target) {
+  STOWPLAN_TRY(check::Verdict verdict, check::CheckPlan(module, report, target));
+  return check::Certified{.verdict = std::move(verdict), .certificate = {}};
+}
+
 Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Console& console) {
   const bool is_alone =
       std::ranges::count_if(module.files, [](const auto& file) { return file.has_value(); }) == 1;
@@ -65,26 +73,31 @@ Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Consol
   STOWPLAN_TRY(const LoadedModule loaded, Load(std::move(module), Program::kRead));
   console.Show(loaded.problems);
   if (!loaded.report.has_assignment) return Fail(loaded.name, "the report has no assignment");
-  Checked checked = {.name = loaded.name, .has_program = false, .without = {}, .verdict = {}};
+  Checked checked = {
+      .name = loaded.name, .has_program = false, .without = {}, .verdict = {}, .certificate = {}};
   checked.verdict = check::CheckReport(loaded.report);
   AddContradictions(loaded, checked.verdict);
   if (!loaded.program) {
     checked.without = "there is no program";
     return checked;
   }
-  if (Diagnostics complaints = hlo::Verify(*loaded.program); !complaints.empty())
+  if (Diagnostics complaints = hlo::VerifyProgram(*loaded.program); !complaints.empty())
     return std::unexpected(std::move(complaints));
   const std::optional<Target> target = TargetFor(loaded, options);
   if (!target) {
     return Fail(loaded.name, "it is not known for which machine this was compiled",
                 "name the machine with --target");
   }
-  Result<check::Verdict> verdict = check::CheckPlan(*loaded.program, loaded.report, *target);
-  if (!verdict) {
-    checked.without = verdict.error()[0].message;
+  Result<check::Certified> certified =
+      options.certificate.empty() ? CheckOnly(*loaded.program, loaded.report, *target)
+                                  : check::CertifyPlan(*loaded.program, loaded.report, *target);
+  if (!certified) {
+    checked.without = certified.error()[0].message;
     return checked;
   }
   checked.has_program = true;
+  checked.certificate = std::move(certified->certificate);
+  check::Verdict* const verdict = &certified->verdict;
   // What the report says about itself follows what the program says about it.
   const auto middle = std::ranges::find_if(verdict->findings, [](const check::Finding& finding) {
     return !check::IsUnsound(finding.code);
@@ -94,7 +107,7 @@ Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Consol
   std::ranges::stable_sort(verdict->findings, [](const auto& a, const auto& b) {
     return check::IsUnsound(a.code) && !check::IsUnsound(b.code);
   });
-  checked.verdict = *std::move(verdict);
+  checked.verdict = std::move(*verdict);
   return checked;
 }
 
@@ -135,6 +148,20 @@ void AppendJson(const Checked& checked, size_t limit, JsonWriter& json) {
   json.End();
 }
 
+// The exit code. Nothing is written when an input could not be read, or nothing is certified.
+int WriteCertificate(const CheckOptions& options, const std::string& sections, int code,
+                     Console& console) {
+  if (code == kBadUse || sections.empty()) {
+    console.Note("note: no certificate is written\n");
+    return std::max(code, kFinding);
+  }
+  const std::unique_ptr<Output> output = console.Open(options.certificate);
+  if (output == nullptr) return kBadUse;
+  output->Write(check::kCertificateHead);
+  output->Write(sections);
+  return console.Finish(*output, code);
+}
+
 int Check(const CheckOptions& options, Console& console) {
   Result<Inputs> inputs = FindInputs(options.inputs);
   if (!inputs) {
@@ -147,6 +174,7 @@ int Check(const CheckOptions& options, Console& console) {
     return kBadUse;
   }
   int code = kFine;
+  std::string certificate;
   std::string text;
   JsonWriter json(text);
   if (options.is_json) {
@@ -162,6 +190,10 @@ int Check(const CheckOptions& options, Console& console) {
       continue;
     }
     if (!checked->verdict.is_fine()) code = std::max(code, kFinding);
+    certificate += checked->certificate;
+    if (!options.certificate.empty() && checked->certificate.empty())
+      console.Note(fmt::format("note: {}: no certificate, since {}\n", checked->name,
+                               checked->has_program ? "the plan is unsound" : checked->without));
     if (options.is_json) {
       AppendJson(*checked, options.limit, json);
     } else {
@@ -173,15 +205,23 @@ int Check(const CheckOptions& options, Console& console) {
     json.End();
     text += '\n';
   }
-  return console.Print(text, code);
+  if (!options.certificate.empty()) code = WriteCertificate(options, certificate, code, console);
+  if (options.certificate != "-") return console.Print(text, code);
+  console.Note(text);
+  return code;
 }
 
 int Run(const Arguments& arguments, Console& console) {
   const auto limit = ReadCount("limit", arguments, console);
   if (!limit) return kBadUse;
+  if (arguments.option("certificate") == "-" && arguments.option("format") == "json") {
+    console.ShowError("two things go to standard output", "give one of them a file");
+    return kBadUse;
+  }
   return Check({.inputs = arguments.positionals,
                 .target = arguments.option("target"),
                 .limit = *limit == 0 ? SIZE_MAX : *limit,
+                .certificate = arguments.option("certificate"),
                 .is_json = arguments.option("format") == "json"},
                console);
 }
@@ -205,7 +245,8 @@ CommandSpec CheckCommand() {
           "  stowplan check dump/                      all modules of a dump\n"
           "  stowplan check m.hlo.pb                   the plan inside of a module's file\n"
           "  stowplan check m.txt m-buffer-assignment.txt\n"
-          "  stowplan check --format=json dump/        findings for programs\n",
+          "  stowplan check --format=json dump/        findings for programs\n"
+          "  stowplan check --certificate=c.txt dump/  then: stowplan-recheck c.txt\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
       .options =
@@ -223,6 +264,9 @@ CommandSpec CheckCommand() {
                .value = "N",
                .help = "show at most N findings for each module, 0: all of them",
                .fallback = "20"},
+              {.name = "certificate",
+               .value = "FILE",
+               .help = "write what was checked, for stowplan-recheck; `-` is standard output"},
           },
       .run = Run,
   };

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/check/finding.h"
@@ -34,6 +36,16 @@ struct Verdict {
 // is too large written out.
 [[nodiscard]] Result<Verdict> CheckPlan(const hlo::Module& module, const report::Report& report,
                                         const Target& target);
+
+// The same, with what was done written down for `stowplan-recheck`: a section for this module,
+// empty when the plan is not sound. A certificate is kCertificateHead and any number of sections.
+struct Certified {
+  Verdict verdict;
+  std::string certificate;
+};
+inline constexpr std::string_view kCertificateHead = "stowplan-check-certificate 1\n";
+[[nodiscard]] Result<Certified> CertifyPlan(const hlo::Module& module, const report::Report& report,
+                                            const Target& target);
 
 // What the report says of itself.
 [[nodiscard]] Verdict CheckReport(const report::Report& report);

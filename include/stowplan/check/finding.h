@@ -37,6 +37,7 @@ enum class Code : uint8_t {
   kNoPlace,        // a value of the program has no place
   kTwoPlaces,      // a value has two
   kSize,           // a value's size is not that of its shape
+  kAlignment,      // a value does not begin at a multiple of what its memory space demands
   kColor,          // a value's color is not its allocation's
   kFlag,           // an allocation's flags are not those of what lies in it
   kOrder,          // the report's order is not the program's schedule

@@ -35,6 +35,20 @@ TEST(Memory, WritesSplitWhatIsThere) {
   EXPECT_FALSE(memory.Find({0, 0, 10}, 1));
 }
 
+// An operation that is under way may have written a part of what it reads itself; the rest must be
+// there.
+TEST(Memory, WhatWasWrittenUntilThenDoesNotMatter) {
+  Memory memory(1);
+  memory.Write({0, 0, 10}, 1, kWriter, 0, 1);
+  memory.Write({0, 2, 4}, 2, kWriter, 0, 2);
+  EXPECT_TRUE(memory.Find({0, 0, 10}, 1));
+  EXPECT_FALSE(memory.Find({0, 0, 10}, 1, 2));
+  memory.Write({0, 6, 8}, 3, kWriter, 0, 3);
+  const auto wrong = memory.Find({0, 0, 10}, 1, 2);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->begin, 6);
+}
+
 TEST(Memory, TakesBack) {
   Memory memory(1);
   memory.Write({0, 0, 10}, 1, kWriter, 0, 1);

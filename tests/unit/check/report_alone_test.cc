@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report says of itself: alignments, and the fast memory of TPUs.
+#include <string>
+#include <string_view>
+
+#include "unit/check/checking.h"
+
+namespace stowplan::check {
+namespace {
+
+Verdict CheckAlone(const std::string& text, std::string_view name = "report.txt") {
+  const std::shared_ptr<const Source> source = Source::FromBytes(std::string(name), text);
+  const Result<report::Report> report = report::ReadReport(std::span(&source, 1));
+  EXPECT_TRUE(report.has_value()) << (report ? "" : Render(report.error()));
+  return CheckReport(*report);
+}
+
+std::string At(std::string_view color, int offset, std::string_view shape) {
+  return "BufferAssignment:\nallocation 0: size 65536" + std::string(color) +
+         ", preallocated-temp:\n value: <1 a @" +
+         (color.empty() ? "0" : std::string(color.substr(8))) +
+         "> (size=512,offset=" + std::to_string(offset) + "): " + std::string(shape) + "\n";
+}
+
+int Misaligned(const Verdict& verdict) {
+  int count = 0;
+  for (const Finding& finding : verdict.findings) count += finding.code == Code::kAlignment ? 1 : 0;
+  EXPECT_TRUE(verdict.is_sound());
+  return count;
+}
+
+TEST(ReportAlone, Alignment) {
+  constexpr std::string_view kGpu = "m.sm_9.0_gpu_after_optimizations-buffer-assignment.txt";
+  constexpr std::string_view kTiled = "f32[8,16]{1,0:T(8,128)}";
+  EXPECT_EQ(Misaligned(CheckAlone(At("", 16, "f32[128]{0}"))), 0);
+  EXPECT_EQ(Misaligned(CheckAlone(At("", 8, "f32[128]{0}"))), 1);
+  EXPECT_EQ(Misaligned(CheckAlone(At("", 256, "f32[128]{0}"), kGpu)), 0);
+  EXPECT_EQ(Misaligned(CheckAlone(At("", 128, "f32[128]{0}"), kGpu)), 1);
+  EXPECT_EQ(Misaligned(CheckAlone(At("", 16384, kTiled))), 0);
+  EXPECT_EQ(Misaligned(CheckAlone(At("", 8192, kTiled))), 1);
+  EXPECT_EQ(Misaligned(CheckAlone(At(", color 1", 4096, kTiled))), 0);
+  EXPECT_EQ(Misaligned(CheckAlone(At(", color 1", 2048, kTiled))), 1);
+  EXPECT_EQ(Misaligned(CheckAlone(At(", color 2", 4, kTiled))), 0);
+  EXPECT_EQ(Misaligned(CheckAlone(At(", color 6", 512, kTiled))), 0);
+  EXPECT_EQ(Misaligned(CheckAlone(At(", color 6", 256, kTiled))), 1);
+}
+
+// Two values in fast memory; the second one is written by `writer` while the first one is alive
+// until `reader` reads it.
+std::string Fast(std::string_view writer, std::string_view reader, int offset = 0) {
+  const std::string shape = "f32[8,128]{1,0:T(8,128)S(1)}";
+  return "BufferAssignment:\nallocation 0: size 8192, color 1, preallocated-temp:\n"
+         " value: <1 a @1> (size=4096,offset=" +
+         std::to_string(offset) + "): " + shape +
+         "\n"
+         " value: <2 b @1> (size=8192,offset=0): " +
+         shape +
+         "\n"
+         "allocation 1: size 4096, maybe-live-out:\n"
+         " value: <3 r @0> (size=4096,offset=0): f32[8,128]{1,0:T(8,128)}\n"
+         "\nTotal bytes used: 12288 (12.0KiB)\n\nUsed values:\n"
+         "<1 a @1>\n positions:\n  a\n uses:\n  r, operand 0\n"
+         " from instruction: %a = " +
+         shape +
+         " negate(%p)\n"
+         "<2 b @1>\n positions:\n  b\n uses:\n  r, operand 1\n"
+         " from instruction: %b = " +
+         shape + " " + std::string(writer) +
+         "\n"
+         "<3 r @0>\n positions:\n  r\n uses:\n"
+         " from instruction: %r = f32[8,128]{1,0:T(8,128)} " +
+         std::string(reader) +
+         "\n"
+         "\n\nHloLiveRange (max 3):\n  InstructionSequence:\n    0:a\n    1:b\n    2:r\n"
+         "  BufferLiveRange:\n    a{}:0-" +
+         (offset == 4096 ? "1" : "2") +
+         "\n    b{}:1-2\n    r{}:2-3\n"
+         "  Live ranges at 1 (peak):\n    a{}: 4096 bytes\n    b{}: 4096 bytes\n";
+}
+
+TEST(ReportAlone, FastMemory) {
+  EXPECT_EQ(Summary(CheckAlone(Fast("exponential(%p)", "add(%a, %b)"))), "alive-together a b\n");
+  // Which branch reads it, only the program tells.
+  EXPECT_EQ(Summary(CheckAlone(Fast("exponential(%p)", "conditional(%q, %a, %b)"))), "");
+  // Slices that lie side by side are one array.
+  const std::string_view join = "custom-call(%a), custom_call_target=\"ConcatBitcast\"";
+  EXPECT_EQ(Summary(CheckAlone(Fast(join, "negate(%b)", 4096))), "");
+  EXPECT_EQ(Summary(CheckAlone(Fast("exponential(%a)", "negate(%b)", 4096))),
+            "alive-together a b\n");
+}
+
+}  // namespace
+}  // namespace stowplan::check
