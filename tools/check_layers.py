@@ -23,9 +23,10 @@ STANDS_ON = {
     "assign": ["base", "hlo", "target", "schedule", "values", "buffers", "live"],
     "best": ["base", "pack", "hlo", "target", "schedule", "values", "buffers", "live", "assign"],
     "report": ["base", "hlo", "text", "proto", "target", "schedule", "values", "live", "assign"],
+    "explain": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report"],
     "check": ["base", "hlo", "target", "report"],
-    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "check"],
-    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "check", "root"],
+    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
+    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "check", "root"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "stowplan/report/derive.h"}}}

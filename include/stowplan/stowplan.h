@@ -29,6 +29,12 @@
 //     check::CheckPlan                whether a plan is sound, by executing the program on it
 //     check::CheckReport              the same from a report alone, as far as it tells
 //
+//     explain::Complete               live ranges and uses for a report that has none, from its
+//     program explain::MakePicture            a report with what each value is, in the user's words
+//     explain::CurvesOf, MomentAt     what is live when
+//     explain::PartitionOf            what fills a moment, by source line, op_name, kind, ...
+//     explain::FootprintAt            where the rest of the memory is
+//
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
 //     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
@@ -54,6 +60,11 @@
 #include "stowplan/buffers/in_place.h"
 #include "stowplan/check/check.h"
 #include "stowplan/check/finding.h"
+#include "stowplan/explain/complete.h"
+#include "stowplan/explain/footprint.h"
+#include "stowplan/explain/moment.h"
+#include "stowplan/explain/partition.h"
+#include "stowplan/explain/picture.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/equal.h"
 #include "stowplan/hlo/module.h"

@@ -70,6 +70,11 @@ void CoveredBytes::Change(size_t range, int32_t by) {
   for (size_t node = (end - 1 + size_) / 2; node != 0; node /= 2) Recount(node);
 }
 
+bool IsCounted(const Report& report, const Value& value) {
+  return !value.allocation.is_none() && value.has_range && value.start <= value.end &&
+         !report.allocations[value.allocation].is_thread_local;
+}
+
 namespace {
 
 // A value as a range of bytes and of time. Values that are never live have none.
@@ -78,11 +83,6 @@ struct Placed {
   uint32_t allocation = 0;
   uint32_t range = 0;  // in its allocation's CoveredBytes
 };
-
-bool IsCounted(const Report& report, const Value& value) {
-  return !value.allocation.is_none() && value.has_range && value.start <= value.end &&
-         !report.allocations[value.allocation].is_thread_local;
-}
 
 // Values whose ranges of bytes end behind 2^63, or allocations that do together: input that cannot
 // be counted.
@@ -217,8 +217,9 @@ std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
   }
   std::vector<LiveValue> values;
   for (std::vector<ValueId>& own : live) {
-    std::ranges::stable_sort(own, std::greater(),
-                             [&](ValueId id) { return report.values[id].size; });
+    // The youngest takes its bytes first.
+    std::ranges::sort(own, std::greater(),
+                      [&](ValueId id) { return std::pair(report.values[id].start, id); });
     std::vector<ByteRange> ranges;
     ranges.reserve(own.size());
     for (const ValueId id : own) {

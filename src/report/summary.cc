@@ -191,15 +191,24 @@ std::string SourceName(std::string_view file, int64_t line) {
   return line > 0 ? std::string(file) + ":" + std::to_string(line) : std::string(file);
 }
 
+// Compilers leave metadata that says nothing of the program: names for a scheduler, flags.
+const hlo::Metadata* WordsOf(const hlo::Module& module, hlo::InstrId id) {
+  const hlo::Metadata* metadata = module.metadata_of(id);
+  if (metadata == nullptr || metadata->op_name.size != 0 || metadata->source_file.size != 0 ||
+      metadata->stack_frame != 0)
+    return metadata;
+  return nullptr;
+}
+
 // Of a fusion without words of its own: those of its root, else of the last that has some.
 const hlo::Metadata* MetadataInside(const hlo::Module& module, hlo::InstrId id) {
   const std::span<const hlo::CompId> called = module.called_by(id);
   if (called.empty()) return nullptr;
   const hlo::Computation& body = module.computations[called[0]];
   if (body.root.is_none()) return nullptr;
-  const hlo::Metadata* metadata = module.metadata_of(body.root);
+  const hlo::Metadata* metadata = WordsOf(module, body.root);
   for (uint32_t i = body.count; i-- > 0 && metadata == nullptr;) {
-    metadata = module.metadata_of(hlo::InstrId(body.first.index + i));
+    metadata = WordsOf(module, hlo::InstrId(body.first.index + i));
   }
   return metadata;
 }
@@ -223,10 +232,12 @@ bool IsFusedChangeOfForm(const hlo::Module& module, hlo::InstrId id) {
   return true;
 }
 
+}  // namespace
+
 const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id) {
   constexpr int kMostSteps = 8;
   for (int step = 0; step < kMostSteps; ++step) {
-    const hlo::Metadata* metadata = module.metadata_of(id);
+    const hlo::Metadata* metadata = WordsOf(module, id);
     const hlo::Opcode opcode = module.instructions[id].opcode;
     const bool is_fusion = opcode == hlo::Opcode::kFusion;
     if (metadata == nullptr && is_fusion) metadata = MetadataInside(module, id);
@@ -237,6 +248,8 @@ const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id) {
   }
   return nullptr;
 }
+
+namespace {
 
 Origin OriginIn(const hlo::Module& module, hlo::InstrId id) {
   const hlo::Metadata* metadata = MetadataOf(module, id);

@@ -52,7 +52,8 @@ struct TruePeak {
 [[nodiscard]] Result<TruePeak> ComputeTruePeak(const Report& report);
 
 // A value that is live at some moment, and the bytes that count with it: of bytes that several
-// values share, each counts with the largest of them, of equal ones with the first in the table.
+// values share, each counts with the youngest of them: the one with the latest start, of these the
+// last in the table.
 struct LiveValue {
   ValueId value;
   int64_t bytes = 0;

@@ -105,6 +105,11 @@ class Origins {
   std::unordered_map<std::string_view, hlo::InstrId> by_name_;
 };
 
+// The words of an instruction, if it has some (an op_name or a place in a source); of a fusion
+// without, those of its root or of the last instruction inside that has some; of what only changes
+// the form of its operand, those of the operand. Null when there are none.
+[[nodiscard]] const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id);
+
 // The metadata in the text of an instruction.
 [[nodiscard]] Origin OriginOfText(std::string_view instruction_text);
 

@@ -139,7 +139,7 @@ TEST(CoveredBytes, AgreesWithASetOfBytes) {
 TEST(Peak, CountsSharedBytesOnce) {
   Builder b;
   const AllocationId allocation = b.AddAllocation();
-  b.AddValue(allocation, {0, 1}, 1, 2);                         // a
+  const ValueId low = b.AddValue(allocation, {0, 1}, 1, 2);     // a
   const ValueId wide = b.AddValue(allocation, {1, 3}, 0, 1);    // b
   const ValueId inside = b.AddValue(allocation, {1, 2}, 1, 2);  // c
   const TruePeak peak = PeakOf(b.report);
@@ -149,10 +149,10 @@ TEST(Peak, CountsSharedBytesOnce) {
   EXPECT_EQ(LiveAt(b.report, 0), 2);
   EXPECT_EQ(LiveAt(b.report, 1), 3);
   EXPECT_EQ(LiveAt(b.report, 2), 2);
-  // The largest value gets the shared byte.
-  const std::vector<LiveValue> live = LiveValuesAt(b.report, 1);
-  EXPECT_EQ(live[0], (LiveValue{.value = wide, .bytes = 2}));
-  EXPECT_EQ(live[2], (LiveValue{.value = inside, .bytes = 0}));
+  // The youngest value gets the shared byte.
+  EXPECT_THAT(LiveValuesAt(b.report, 1),
+              ElementsAre(LiveValue{.value = low, .bytes = 1}, LiveValue{.value = wide, .bytes = 1},
+                          LiveValue{.value = inside, .bytes = 1}));
 }
 
 TEST(Peak, BothEndsAreInclusive) {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What values are for.
+#pragma once
+
+#include "stowplan/explain/picture.h"
+
+namespace stowplan::explain {
+
+// Fills the kinds of all values. Needs AddLabels.
+void AddKinds(Picture& picture);
+
+}  // namespace stowplan::explain

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explain/labels.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "stowplan/report/summary.h"
+
+namespace stowplan::explain {
+
+using hlo::CompId;
+using hlo::InstrId;
+using hlo::Opcode;
+
+Opcode OpcodeOfText(std::string_view text) {
+  const size_t equals = text.find(" = ");
+  if (equals == std::string_view::npos) return Opcode::kUnknown;
+  text.remove_prefix(equals + 3);
+  // The shape ends at the blank outside of its brackets, the opcode at the next bracket.
+  int depth = 0;
+  size_t i = 0;
+  for (; i < text.size() && (depth != 0 || text[i] != ' '); ++i) {
+    if (text[i] == '(' || text[i] == '[' || text[i] == '{') ++depth;
+    if (text[i] == ')' || text[i] == ']' || text[i] == '}') --depth;
+  }
+  if (i == text.size()) return Opcode::kUnknown;
+  text.remove_prefix(i + 1);
+  return hlo::FindOpcode(text.substr(0, text.find('('))).value_or(Opcode::kUnknown);
+}
+
+Opcode OpcodeOfName(std::string_view name) {
+  return hlo::FindOpcode(name.substr(0, name.find('.'))).value_or(Opcode::kUnknown);
+}
+
+namespace {
+
+class Labeller {
+ public:
+  explicit Labeller(Picture& picture) : picture_(picture), report_(*picture.report) {}
+
+  void Run() {
+    AddOps();
+    if (picture_.module != nullptr) {
+      AddFrames();
+      FindCallers();
+      FindInstructions();
+    }
+    AddValues();
+    AddParameterPaths();
+  }
+
+ private:
+  OpId AddOp(std::string_view name) {
+    const auto [row, is_new] = picture_.ops_by_name.try_emplace(name, picture_.ops.next_id());
+    if (is_new) {
+      Op op;
+      op.name = name;
+      picture_.ops.Add(op);
+    }
+    return row->second;
+  }
+
+  void AddOps() {
+    const size_t count =
+        report_.values.size() + (report_.live_ranges ? report_.live_ranges->sequence.size() : 0);
+    picture_.ops_by_name.reserve(count);
+    picture_.ops.Reserve(count);
+    if (report_.live_ranges) {
+      int64_t time = 0;
+      for (const std::string_view name : report_.live_ranges->sequence) {
+        Op& op = picture_.ops[AddOp(name)];
+        if (op.time < 0) op.time = time;
+        ++time;
+      }
+    }
+    picture_.values.resize(report_.values.size());
+    for (size_t i = 0; i < report_.values.size(); ++i) {
+      picture_.values[i].op = AddOp(report_.values[report::ValueId(i)].instruction);
+    }
+  }
+
+  // The module's frames, callers before the called. A frame of a loop of frames has no caller.
+  void AddFrames() {
+    const hlo::StackFrames& stacks = picture_.module->stack_frames;
+    frames_.resize(stacks.frames.size());
+    std::vector<uint8_t> is_on_way(stacks.frames.size(), 0);
+    std::vector<size_t> way;
+    const auto has_row = [](int32_t number, const auto& rows) {
+      return number > 0 && static_cast<size_t>(number) <= rows.size();
+    };
+    for (size_t i = 0; i < stacks.frames.size(); ++i) {
+      way.clear();
+      FrameId parent;
+      for (size_t at = i;;) {
+        if (!frames_[at].is_none()) {
+          parent = frames_[at];
+          break;
+        }
+        if (is_on_way[at] != 0) break;
+        is_on_way[at] = 1;
+        way.push_back(at);
+        if (!has_row(stacks.frames[at].parent, stacks.frames)) break;
+        at = static_cast<size_t>(stacks.frames[at].parent) - 1;
+      }
+      for (; !way.empty(); way.pop_back()) {
+        Frame frame;
+        frame.parent = parent;
+        const int32_t place = stacks.frames[way.back()].location;
+        if (has_row(place, stacks.locations)) {
+          const hlo::StackFrames::Location& location =
+              stacks.locations[static_cast<size_t>(place) - 1];
+          frame.line = location.line;
+          if (has_row(location.file, stacks.files))
+            frame.file =
+                picture_.module->view(stacks.files[static_cast<size_t>(location.file) - 1]);
+          if (has_row(location.function, stacks.functions))
+            frame.function =
+                picture_.module->view(stacks.functions[static_cast<size_t>(location.function) - 1]);
+        }
+        parent = picture_.frames.Add(frame);
+        frames_[way.back()] = parent;
+      }
+    }
+  }
+
+  FrameId FrameAt(std::string_view file, int32_t line) {
+    if (file.empty()) return {};
+    const auto [row, is_new] = places_.try_emplace({file, line});
+    if (is_new) {
+      Frame frame;
+      frame.file = file;
+      frame.line = line;
+      row->second = picture_.frames.Add(frame);
+    }
+    return row->second;
+  }
+
+  void FindCallers() {
+    const hlo::Module& module = *picture_.module;
+    callers_.resize(module.computations.size());
+    is_fused_.resize(module.computations.size(), 0);
+    for (size_t i = 0; i < module.instructions.size(); ++i) {
+      for (const CompId called : module.called_by(InstrId(i))) {
+        if (callers_[called.index].is_none()) callers_[called.index] = InstrId(i);
+        if (module.instructions[InstrId(i)].opcode == Opcode::kFusion) is_fused_[called.index] = 1;
+      }
+    }
+  }
+
+  // Names are unique in what XLA writes; elsewhere, those outside of fusions are meant.
+  void FindInstructions() {
+    const hlo::Module& module = *picture_.module;
+    for (const bool is_fused : {false, true}) {
+      for (size_t i = 0; i < module.instructions.size(); ++i) {
+        const hlo::Instruction& instruction = module.instructions[InstrId(i)];
+        if ((is_fused_[instruction.parent.index] != 0) != is_fused) continue;
+        const auto row = picture_.ops_by_name.find(module.view(instruction.name));
+        if (row == picture_.ops_by_name.end()) continue;
+        Op& op = picture_.ops[row->second];
+        if (!op.instruction.is_none()) continue;
+        op.instruction = InstrId(i);
+        op.opcode = instruction.opcode;
+        SetWords(FindWords(op.instruction, {}), op);
+      }
+    }
+  }
+
+  // The words of a part of what an instruction makes: of fusions and loops, those of what the
+  // inside returns there; of a parameter inside, those of the caller.
+  const hlo::Metadata* FindWords(InstrId id, std::span<const int64_t> index) const {
+    const hlo::Module& module = *picture_.module;
+    constexpr int kMostCalls = 64;
+    for (int call = 0; call < kMostCalls; ++call) {
+      const hlo::Instruction& instruction = module.instructions[id];
+      const bool is_loop = instruction.opcode == Opcode::kWhile;
+      if (!index.empty() && (is_loop || instruction.opcode == Opcode::kFusion) &&
+          instruction.called.count != 0) {
+        const InstrId root = module.computations[module.called_by(id)[0]].root;
+        if (!root.is_none() && module.instructions[root].opcode == Opcode::kTuple) {
+          const std::span<const InstrId> parts = module.operands_of(root);
+          if (index[0] >= 0 && static_cast<size_t>(index[0]) < parts.size()) {
+            const hlo::Metadata* words =
+                report::MetadataOf(module, parts[static_cast<size_t>(index[0])]);
+            if (words != nullptr) return words;
+          }
+        }
+      }
+      if (const hlo::Metadata* words = report::MetadataOf(module, id)) return words;
+      if (instruction.opcode != Opcode::kParameter || callers_[instruction.parent.index].is_none())
+        return nullptr;
+      id = callers_[instruction.parent.index];
+      if (module.instructions[id].opcode != Opcode::kWhile) index = {};
+    }
+    return nullptr;
+  }
+
+  template <class Labelled>
+  void SetWords(const hlo::Metadata* words, Labelled& to) {
+    if (words == nullptr) return;
+    const hlo::Module& module = *picture_.module;
+    to.op_name = module.view(words->op_name);
+    if (words->stack_frame > 0 && static_cast<size_t>(words->stack_frame) <= frames_.size()) {
+      to.frame = frames_[static_cast<size_t>(words->stack_frame) - 1];
+    } else {
+      to.frame = FrameAt(module.view(words->source_file), words->source_line);
+    }
+  }
+
+  std::string_view Store(std::string text) {
+    if (text.empty()) return {};
+    return *picture_.texts.emplace_back(std::make_unique<std::string>(std::move(text)));
+  }
+
+  // What the report itself has of the op.
+  void SetWordsOfText(std::string_view text, Op& op) {
+    op.opcode = text.empty() ? OpcodeOfName(op.name) : OpcodeOfText(text);
+    const report::Origin origin = report::OriginOfText(text);
+    op.op_name = Store(origin.op_name);
+    std::string_view source = Store(origin.source);
+    int32_t line = 0;
+    if (const size_t colon = source.rfind(':'); colon != std::string_view::npos) {
+      const std::string_view digits = source.substr(colon + 1);
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), line);
+      if (error == std::errc() && end == digits.data() + digits.size()) {
+        source = source.substr(0, colon);
+      } else {
+        line = 0;
+      }
+    }
+    op.frame = FrameAt(source, line);
+  }
+
+  void AddValues() {
+    for (size_t i = 0; i < report_.values.size(); ++i) {
+      const report::Value& value = report_.values[report::ValueId(i)];
+      ValueFact& fact = picture_.values[i];
+      Op& op = picture_.ops[fact.op];
+      if (op.instruction.is_none() && op.opcode == Opcode::kUnknown)
+        SetWordsOfText(value.instruction_text, op);
+      fact.op_name = op.op_name;
+      fact.frame = op.frame;
+      if (!op.instruction.is_none() && value.index.numbers.count != 0)
+        SetWords(FindWords(op.instruction, report_.numbers(value.index)), fact);
+    }
+    // What no value is born at has no text.
+    for (size_t i = 0; i < picture_.ops.size(); ++i) {
+      Op& op = picture_.ops[OpId(i)];
+      if (op.opcode == Opcode::kUnknown && op.instruction.is_none())
+        op.opcode = OpcodeOfName(op.name);
+    }
+  }
+
+  void AddParameterPaths() {
+    picture_.parameter_paths.resize(report_.allocations.size());
+    for (size_t i = 0; i < report_.allocations.size(); ++i) {
+      const report::Allocation& allocation = report_.allocations[report::AllocationId(i)];
+      if (!allocation.parameter) continue;
+      std::string path;
+      for (const report::ValueId id : allocation.values) {
+        const Op& op = picture_.ops[picture_.values[id.index].op];
+        if (op.opcode == Opcode::kParameter) path = PathOf(op.op_name);
+        if (!path.empty()) break;
+      }
+      if (path.empty()) path = "parameter " + std::to_string(*allocation.parameter);
+      if (allocation.parameter_index.numbers.count != 0) {
+        path += '{';
+        for (const int64_t n : report_.numbers(allocation.parameter_index)) {
+          if (path.back() != '{') path += ',';
+          path += std::to_string(n);
+        }
+        path += '}';
+      }
+      picture_.parameter_paths[i] = std::move(path);
+    }
+  }
+
+  // JAX writes the pytree path of a parameter as its op_name, in some versions with escaped quotes.
+  static std::string PathOf(std::string_view op_name) {
+    if (op_name.find('/') != std::string_view::npos && op_name.find('/') < op_name.find('['))
+      return {};  // the path of an operation
+    std::string path;
+    for (size_t i = 0; i < op_name.size(); ++i) {
+      const bool is_escape = op_name[i] == '\\' && i + 1 < op_name.size() &&
+                             (op_name[i + 1] == '\'' || op_name[i + 1] == '"');
+      if (!is_escape) path += op_name[i];
+    }
+    return path;
+  }
+
+  Picture& picture_;
+  const report::Report& report_;
+  std::vector<FrameId> frames_;    // by the module's row
+  std::vector<InstrId> callers_;   // by computation: the first
+  std::vector<uint8_t> is_fused_;  // by computation
+  std::map<std::pair<std::string_view, int32_t>, FrameId> places_;
+};
+
+}  // namespace
+
+void AddLabels(Picture& picture) { Labeller(picture).Run(); }
+
+}  // namespace stowplan::explain

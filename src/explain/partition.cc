@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/explain/partition.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "stowplan/explain/footprint.h"
+
+namespace stowplan::explain {
+namespace {
+
+constexpr std::array<std::string_view, kBys> kNames = {"value",     "source", "stack",    "op_name",
+                                                       "parameter", "kind",   "footprint"};
+
+// A tree that grows by paths, and is put in order at the end.
+class TreeMaker {
+ public:
+  TreeMaker(const Moment& moment, By by) {
+    partition_.by = by;
+    partition_.time = moment.time;
+    partition_.space = moment.space;
+    Row root;
+    root.name = "total";
+    rows_.push_back(std::move(root));
+  }
+
+  // Begins a path at the root.
+  void Begin() { at_ = 0; }
+  Row& Down(std::string_view name) {
+    const auto key = std::pair(at_, std::string(name));
+    const auto [found, is_new] = children_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
+    if (is_new) {
+      Row row;
+      row.name = name;
+      row.parent = at_;
+      row.depth = rows_[at_].depth + 1;
+      rows_.push_back(std::move(row));
+    }
+    at_ = found->second;
+    return rows_[at_];
+  }
+  Row& DownOther(std::string_view name) {
+    Row& row = Down(name);
+    row.is_other = true;
+    return row;
+  }
+  // The bytes of `count` values, where the path ends.
+  void Add(int64_t bytes, int64_t count = 1) {
+    if (bytes == 0) return;
+    rows_[at_].own += bytes;
+    rows_[at_].values += count;
+  }
+
+  Partition Make() && {
+    for (size_t i = rows_.size(); i-- > 0;) {
+      Row& row = rows_[i];
+      row.total += row.own;
+      if (i == 0) break;
+      // Children stand behind their parents.
+      rows_[row.parent].total += row.total;
+      rows_[row.parent].values += row.values;
+    }
+    Order();
+    return std::move(partition_);
+  }
+
+ private:
+  void Order() {
+    std::vector<std::vector<uint32_t>> below(rows_.size());
+    for (size_t i = 1; i < rows_.size(); ++i) {
+      if (rows_[i].total != 0) below[rows_[i].parent].push_back(static_cast<uint32_t>(i));
+    }
+    const auto rank = [&](uint32_t a, uint32_t b) {
+      const Row& x = rows_[a];
+      const Row& y = rows_[b];
+      if (x.total != y.total) return x.total > y.total;
+      if (x.is_other != y.is_other) return y.is_other;
+      return x.name < y.name;
+    };
+    struct Visit {
+      uint32_t row;
+      uint32_t parent;
+    };
+    std::vector<Visit> stack = {{0, 0}};
+    while (!stack.empty()) {
+      const Visit visit = stack.back();
+      stack.pop_back();
+      const auto id = static_cast<uint32_t>(partition_.rows.size());
+      std::vector<uint32_t>& children = below[visit.row];
+      std::ranges::sort(children, rank);
+      for (size_t i = children.size(); i-- > 0;) stack.push_back({children[i], id});
+      partition_.rows.push_back(std::move(rows_[visit.row]));
+      partition_.rows.back().parent = visit.parent;
+    }
+  }
+
+  Partition partition_;
+  std::vector<Row> rows_;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> children_;
+  uint32_t at_ = 0;
+};
+
+// For values that a question has no answer for.
+std::string_view OtherName(const ValueFact& fact, std::string_view otherwise) {
+  if (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) return "(parameters)";
+  return fact.kind == Kind::kConstant ? "(constants)" : otherwise;
+}
+
+std::string FrameName(const Picture& picture, FrameId id) {
+  const Frame& frame = picture.frames[id];
+  std::string name = SourceText(picture, id);
+  if (!frame.function.empty() && !frame.file.empty()) name += " " + std::string(frame.function);
+  return name;
+}
+
+class Partitioner {
+ public:
+  Partitioner(const Picture& picture, const Moment& moment, By by)
+      : picture_(picture), moment_(moment), by_(by), tree_(moment, by) {}
+
+  Partition Run() && {
+    for (const Share& share : moment_.shares) {
+      tree_.Begin();
+      switch (by_) {
+        case By::kValue:
+          AddValue(share);
+          break;
+        case By::kSource:
+        case By::kStack:
+          AddSource(share);
+          break;
+        case By::kOpName:
+          AddOpName(share);
+          break;
+        case By::kParameter:
+          AddParameter(share);
+          break;
+        case By::kKind:
+        case By::kFootprint:
+          AddKind(share);
+          break;
+      }
+    }
+    if (by_ == By::kFootprint) AddRest();
+    Partition partition = std::move(tree_).Make();
+    // A value can be in two rows, one of them its padding.
+    partition.rows[0].values =
+        std::ranges::count_if(moment_.shares, [](const Share& share) { return share.bytes != 0; });
+    return partition;
+  }
+
+ private:
+  void AddValue(const Share& share) {
+    std::string name = ValueName(*picture_.report, share.value);
+    // Reports of programs that reuse names have several values of one.
+    if (!names_.insert(name).second) name += " #" + std::to_string(share.value.index);
+    tree_.Down(name).value = share.value;
+    tree_.Add(share.bytes);
+  }
+
+  void AddSource(const Share& share) {
+    const ValueFact& fact = picture_.fact(share.value);
+    if (fact.frame.is_none() || SourceText(picture_, fact.frame).empty()) {
+      tree_.DownOther(OtherName(fact, "(no source)"));
+    } else if (by_ == By::kSource) {
+      tree_.Down(SourceText(picture_, fact.frame)).frame = fact.frame;
+    } else {
+      for (const FrameId frame : StackOf(picture_, fact.frame))
+        tree_.Down(FrameName(picture_, frame)).frame = frame;
+    }
+    tree_.Add(share.bytes);
+  }
+
+  void AddOpName(const Share& share) {
+    const ValueFact& fact = picture_.fact(share.value);
+    const bool is_parameter = (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) &&
+                              picture_.ops[fact.op].opcode == hlo::Opcode::kParameter;
+    if (is_parameter || fact.op_name.empty()) {
+      tree_.DownOther(OtherName(fact, "(no op_name)"));
+    } else {
+      for (const std::string_view part : OpNameParts(fact.op_name)) tree_.Down(part);
+    }
+    tree_.Add(share.bytes);
+  }
+
+  void AddParameter(const Share& share) {
+    const report::Value& value = picture_.report->values[share.value];
+    const std::string& path = picture_.parameter_paths[value.allocation.index];
+    if (path.empty()) {
+      tree_.DownOther("(no parameter)");
+    } else {
+      for (const std::string_view part : ParameterParts(path)) tree_.Down(part);
+    }
+    tree_.Add(share.bytes);
+  }
+
+  void AddKind(const Share& share) {
+    tree_.Down(Name(picture_.fact(share.value).kind));
+    tree_.Add(share.bytes - share.padding);
+    tree_.Begin();
+    tree_.Down("padding");
+    tree_.Add(share.padding);
+  }
+
+  // What of the footprint is not live.
+  void AddRest() {
+    const Footprint split = FootprintAt(picture_, moment_.time, moment_.space);
+    const auto add = [&](std::string_view name, int64_t bytes) {
+      tree_.Begin();
+      tree_.DownOther(name);
+      tree_.Add(bytes, 0);
+    };
+    add("(dead at this moment)", split.dead);
+    add("(fragmentation)", split.fragmentation);
+    add("(alignment)", split.alignment);
+    add("(no live range)", split.untimed);
+    add("(thread-local)", split.thread_local_bytes);
+  }
+
+  const Picture& picture_;
+  const Moment& moment_;
+  By by_;
+  TreeMaker tree_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+std::string_view Name(By by) { return kNames[static_cast<size_t>(by)]; }
+
+std::optional<By> FindBy(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<By>(found - kNames.begin());
+}
+
+bool IsTree(By by) { return by == By::kStack || by == By::kOpName || by == By::kParameter; }
+
+std::string_view Joint(By by) {
+  if (by == By::kOpName) return "/";
+  return by == By::kStack ? " > " : "";
+}
+
+Partition PartitionOf(const Picture& picture, const Moment& moment, By by) {
+  return Partitioner(picture, moment, by).Run();
+}
+
+Partition Folded(const Partition& partition) {
+  std::vector<uint32_t> children(partition.rows.size());
+  for (size_t i = 1; i < partition.rows.size(); ++i) ++children[partition.rows[i].parent];
+  Partition folded = partition;
+  folded.rows.clear();
+  std::vector<uint32_t> new_ids(partition.rows.size());
+  for (size_t i = 0; i < partition.rows.size(); ++i) {
+    const Row& row = partition.rows[i];
+    // The only child of a row without bytes of its own becomes one with it.
+    if (row.parent != 0 && partition.rows[row.parent].own == 0 && children[row.parent] == 1) {
+      new_ids[i] = new_ids[row.parent];
+      Row& joined = folded.rows[new_ids[i]];
+      joined.name += std::string(Joint(partition.by)) + row.name;
+      joined.own = row.own;
+      joined.value = row.value;
+      joined.frame = row.frame;
+      continue;
+    }
+    new_ids[i] = static_cast<uint32_t>(folded.rows.size());
+    Row copy = row;
+    if (i != 0) {
+      copy.parent = new_ids[row.parent];
+      copy.depth = folded.rows[copy.parent].depth + 1;
+    }
+    folded.rows.push_back(std::move(copy));
+  }
+  return folded;
+}
+
+TopRows Largest(const Partition& partition, size_t limit) {
+  TopRows top;
+  if (partition.rows.empty()) return top;
+  std::vector<uint32_t> order(partition.rows.size() - 1);
+  std::iota(order.begin(), order.end(), 1U);
+  // A row has no more than those above it, which stand before it.
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](uint32_t i) { return partition.rows[i].total; });
+  if (limit != 0 && order.size() > limit) {
+    top.hidden = static_cast<int64_t>(order.size() - limit);
+    order.resize(limit);
+  }
+  std::ranges::sort(order);
+  top.rest = partition.total() - partition.rows[0].own;
+  for (const uint32_t i : order) top.rest -= partition.rows[i].own;
+  top.rows = std::move(order);
+  return top;
+}
+
+std::vector<std::string_view> OpNameParts(std::string_view op_name) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  size_t begin = 0;
+  size_t i = 0;
+  for (; i < op_name.size(); ++i) {
+    const char c = op_name[i];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if ((c == ')' || c == ']' || c == '}') && depth > 0) --depth;
+    if (depth != 0 || (c != '/' && c != ';')) continue;
+    if (i != begin) parts.push_back(op_name.substr(begin, i - begin));
+    begin = i + 1;
+    if (c == ';' && !parts.empty()) return parts;
+  }
+  if (begin < op_name.size()) parts.push_back(op_name.substr(begin));
+  if (parts.empty()) parts.push_back(op_name);
+  return parts;
+}
+
+std::vector<std::string_view> ParameterParts(std::string_view path) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  char quote = '\0';
+  int depth = 0;
+  for (size_t i = 0; i < path.size(); ++i) {
+    const char c = path[i];
+    if (quote != '\0') {
+      if (c == quote) quote = '\0';
+    } else if (depth > 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (depth == 0 && (c == '[' || c == '.') && i != begin) {
+      parts.push_back(path.substr(begin, i - begin));
+      begin = i;
+    }
+    if (quote != '\0') continue;
+    if (c == '[') ++depth;
+    if (c == ']' && depth > 0) --depth;
+  }
+  if (begin < path.size()) parts.push_back(path.substr(begin));
+  return parts;
+}
+
+}  // namespace stowplan::explain

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/explain/picture.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "explain/kinds.h"
+#include "explain/labels.h"
+#include "stowplan/report/derive.h"
+#include "stowplan/report/peak.h"
+#include "stowplan/report/replan.h"
+#include "stowplan/report/summary.h"
+
+namespace stowplan::explain {
+namespace {
+
+std::string FileOf(const report::Report& report) {
+  return report.sources.empty() ? report.name : report.sources[0]->name();
+}
+
+// All sums of live bytes fit in 64 bits when the allocations do and values lie inside of them.
+Result<bool> CheckPlaces(const report::Report& report) {
+  if (!report.has_assignment)
+    return Fail(FileOf(report), "has no buffer assignment",
+                "explain needs to know what lies where");
+  int64_t sum = 0;
+  for (const report::Allocation& allocation : report.allocations.rows()) {
+    if (allocation.size < 0 || __builtin_add_overflow(sum, allocation.size, &sum))
+      return Fail(FileOf(report), "the bytes of its allocations do not fit in 64 bits");
+  }
+  for (size_t i = 0; i < report.values.size(); ++i) {
+    const report::Value& value = report.values[report::ValueId(i)];
+    if (value.allocation.is_none()) continue;
+    const std::optional<int64_t> end = CheckedAdd(value.offset, value.size);
+    if (value.offset < 0 || value.size < 0 || !end ||
+        *end > report.allocations[value.allocation].size) {
+      return Fail(FileOf(report),
+                  "the value " + ValueName(report, report::ValueId(i)) +
+                      " lies outside of allocation " +
+                      std::to_string(report.allocations[value.allocation].number),
+                  "`stowplan check` shows all that is wrong with a plan");
+    }
+  }
+  return true;
+}
+
+void AddPadding(Picture& picture) {
+  const report::Report& report = *picture.report;
+  const report::PlainSizes plain = report::ComputePlainSizes(report);
+  for (size_t i = 0; i < picture.values.size(); ++i) {
+    const report::Value& value = report.values[report::ValueId(i)];
+    if (value.allocation.is_none() || !plain.value[i]) continue;
+    ValueFact& fact = picture.values[i];
+    fact.plain = std::clamp<int64_t>(*plain.value[i], 0, value.size);
+    fact.padding = value.size - *fact.plain;
+  }
+}
+
+void AddTarget(const std::optional<Target>& target, Picture& picture) {
+  const report::Report& report = *picture.report;
+  picture.backend = report::GuessBackend(report);
+  if (target) {
+    picture.target = target;
+  } else if (picture.module != nullptr) {
+    const TargetGuess guess = GuessTarget(*picture.module, FileOf(report));
+    picture.target = guess.target;
+    if (picture.backend == Backend::kUnknown) picture.backend = guess.backend;
+  }
+  if (!picture.target) picture.target = report::FindReportTarget(report);
+  if (picture.target) picture.backend = report::BackendOfTarget(picture.target->name);
+}
+
+std::string Count(size_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+void AddUnknowns(Picture& picture) {
+  const report::Report& report = *picture.report;
+  const auto say = [&](std::string sentence) { picture.unknown.push_back(std::move(sentence)); };
+  if (!report::HasPeak(report)) {
+    say("When values are alive is not known: no file has live ranges, and there is no module to "
+        "find them from. So the peak is not known.");
+  }
+  if (picture.module == nullptr)
+    say("There is no module: source lines and op_names are those that the report has.");
+  if (!report.has_value_list)
+    say("Who reads what is not known: no file lists the uses of values. So activations and loop "
+        "state are counted as temporaries where nothing else shows them.");
+  size_t shapeless = 0;
+  size_t untimed = 0;
+  for (size_t i = 0; i < picture.values.size(); ++i) {
+    const report::Value& value = report.values[report::ValueId(i)];
+    if (value.allocation.is_none()) continue;
+    if (!picture.values[i].plain) ++shapeless;
+    if (!value.has_range && !report.allocations[value.allocation].is_thread_local) ++untimed;
+  }
+  if (shapeless != 0)
+    say("The shape of " + Count(shapeless, "value") +
+        " is not known: nothing of them is called "
+        "padding.");
+  if (untimed != 0 && report::HasPeak(report))
+    say(Count(untimed, "value") +
+        " without a live range never count as live; in the footprint "
+        "they stand apart.");
+}
+
+}  // namespace
+
+OpId Picture::FindOp(std::string_view name) const {
+  const auto row = ops_by_name.find(name);
+  return row == ops_by_name.end() ? OpId() : row->second;
+}
+
+Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
+                            const std::optional<Target>& target) {
+  STOWPLAN_TRY([[maybe_unused]] const bool ok, CheckPlaces(report));
+  Picture picture;
+  picture.report = &report;
+  picture.module = module;
+  AddTarget(target, picture);
+  AddLabels(picture);
+  AddPadding(picture);
+  AddKinds(picture);
+  AddUnknowns(picture);
+  return picture;
+}
+
+std::vector<FrameId> StackOf(const Picture& picture, FrameId innermost) {
+  std::vector<FrameId> stack;
+  for (FrameId at = innermost; !at.is_none(); at = picture.frames[at].parent) stack.push_back(at);
+  std::ranges::reverse(stack);
+  return stack;
+}
+
+std::string SourceText(const Picture& picture, FrameId id) {
+  if (id.is_none()) return {};
+  const Frame& frame = picture.frames[id];
+  if (frame.file.empty()) return std::string(frame.function);
+  std::string text(frame.file);
+  if (frame.line > 0) text += ":" + std::to_string(frame.line);
+  return text;
+}
+
+std::string ValueName(const report::Report& report, report::ValueId id) {
+  const report::Value& value = report.values[id];
+  std::string text(value.instruction);
+  if (!value.index.is_shown && value.index.numbers.count == 0) return text;
+  text += '{';
+  for (const int64_t n : report.numbers(value.index)) {
+    if (text.back() != '{') text += ',';
+    text += std::to_string(n);
+  }
+  return text + '}';
+}
+
+std::vector<report::ValueId> FindValues(const report::Report& report, std::string_view name) {
+  if (name.starts_with('%')) name.remove_prefix(1);
+  std::vector<report::ValueId> exact;
+  std::vector<report::ValueId> similar;
+  for (size_t i = 0; i < report.values.size(); ++i) {
+    const report::ValueId id(i);
+    if (!name.starts_with(report.values[id].instruction)) continue;
+    const std::string own = ValueName(report, id);
+    if (name == own || name == own + "{}") exact.push_back(id);
+    if (name == report.values[id].instruction) similar.push_back(id);
+  }
+  return exact.empty() ? similar : exact;
+}
+
+}  // namespace stowplan::explain

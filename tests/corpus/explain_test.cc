@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every report of the corpus: all ways to split what is live add up, and the peak is the one that
+// counting at every moment finds.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "corpus/compilers.h"
+#include "corpus/corpus_files.h"
+#include "corpus/report_files.h"
+#include "report/from_proto.h"
+#include "stowplan/assign/rules.h"
+#include "stowplan/explain/complete.h"
+#include "stowplan/explain/footprint.h"
+#include "stowplan/explain/moment.h"
+#include "stowplan/explain/partition.h"
+#include "stowplan/live/analysis.h"
+#include "stowplan/read.h"
+
+namespace stowplan::explain {
+namespace {
+
+// The bytes of values that are live at `time`, by sorting intervals: shares nothing with the sweep.
+int64_t CountedAt(const report::Report& report, int64_t time, std::optional<int64_t> space) {
+  std::map<uint32_t, std::vector<std::pair<int64_t, int64_t>>> places;
+  for (const report::Value& value : report.values.rows()) {
+    if (value.allocation.is_none() || !value.has_range) continue;
+    const report::Allocation& allocation = report.allocations[value.allocation];
+    if (allocation.is_thread_local || (space && allocation.color != *space)) continue;
+    if (value.start <= time && time <= value.end)
+      places[value.allocation.index].emplace_back(value.offset, value.offset + value.size);
+  }
+  int64_t bytes = 0;
+  for (auto& [allocation, ranges] : places) {
+    std::ranges::sort(ranges);
+    int64_t end = 0;
+    for (const auto& [begin, after] : ranges) {
+      bytes += std::max<int64_t>(0, after - std::max(begin, end));
+      end = std::max(end, after);
+    }
+  }
+  return bytes;
+}
+
+// All moments of a small program, a spread of those of a large one.
+std::vector<int64_t> MomentsOf(const report::Report& report) {
+  const int64_t end = report.live_ranges->end;
+  const int64_t most = report.values.size() < 500 ? 300 : 12;
+  const int64_t stride = std::max<int64_t>(1, end / most);
+  std::vector<int64_t> moments;
+  for (int64_t time = 0; time <= end; time += stride) moments.push_back(time);
+  return moments;
+}
+
+void CheckSums(const Picture& picture, const Moment& moment) {
+  int64_t shares = 0;
+  for (const Share& share : moment.shares) {
+    ASSERT_GE(share.padding, 0);
+    ASSERT_LE(share.padding, share.bytes);
+    shares += share.bytes;
+  }
+  ASSERT_EQ(shares, moment.bytes);
+  const Footprint split = FootprintAt(picture, moment.time, moment.space);
+  int64_t allocations = 0;
+  for (const report::Allocation& allocation : picture.report->allocations.rows()) {
+    if (!moment.space || allocation.color == *moment.space) allocations += allocation.size;
+  }
+  ASSERT_EQ(split.bytes, allocations);
+  ASSERT_EQ(split.sum(), allocations);
+  ASSERT_EQ(split.live, moment.bytes);
+  ASSERT_TRUE(split.dead >= 0 && split.fragmentation >= 0 && split.alignment >= 0 &&
+              split.untimed >= 0);
+  for (size_t by = 0; by < kBys; ++by) {
+    const Partition partition = PartitionOf(picture, moment, static_cast<By>(by));
+    const int64_t whole = static_cast<By>(by) == By::kFootprint ? allocations : moment.bytes;
+    for (const Partition& tree : {partition, Folded(partition)}) {
+      int64_t own = 0;
+      std::vector<int64_t> below(tree.rows.size());
+      for (size_t i = tree.rows.size(); i-- > 0;) {
+        own += tree.rows[i].own;
+        ASSERT_GE(tree.rows[i].own, 0);
+        below[i] += tree.rows[i].own;
+        ASSERT_EQ(below[i], tree.rows[i].total);
+        if (i != 0) {
+          ASSERT_LT(tree.rows[i].parent, i);
+          ASSERT_EQ(tree.rows[i].depth, tree.rows[tree.rows[i].parent].depth + 1);
+          below[tree.rows[i].parent] += below[i];
+        }
+      }
+      ASSERT_EQ(own, whole) << Name(static_cast<By>(by));
+      ASSERT_EQ(tree.total(), whole) << Name(static_cast<By>(by));
+      const TopRows top = Largest(tree, 5);
+      int64_t shown = top.rest + tree.rows[0].own;
+      for (const uint32_t row : top.rows) shown += tree.rows[row].own;
+      ASSERT_EQ(shown, whole);
+    }
+  }
+}
+
+void CheckPicture(const Picture& picture) {
+  const report::Report& report = *picture.report;
+  if (!report::HasPeak(report)) return;
+  const Curves curves = CurvesOf(report);
+  const Result<report::TruePeak> peak = report::ComputeTruePeak(report);
+  ASSERT_TRUE(peak.has_value());
+  ASSERT_EQ(curves.all.peak, peak->all);
+  ASSERT_EQ(curves.spaces.size(), peak->spaces.size());
+  std::vector<Curve> all = curves.spaces;
+  all.push_back(curves.all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Curve& curve = all[i];
+    if (i < peak->spaces.size()) {
+      ASSERT_EQ(curve.peak, peak->spaces[i].peak);
+    }
+    for (const int64_t time : MomentsOf(report)) {
+      const int64_t bytes = CountedAt(report, time, curve.space);
+      ASSERT_EQ(BytesAt(curve, time), bytes) << "t=" << time;
+      ASSERT_LE(bytes, curve.peak.bytes) << "t=" << time;
+    }
+    const Moment moment = MomentAt(picture, curve.peak.time, curve.space);
+    ASSERT_EQ(moment.bytes, curve.peak.bytes);
+    ASSERT_EQ(moment.bytes, CountedAt(report, curve.peak.time, curve.space));
+    CheckSums(picture, moment);
+  }
+  CheckSums(picture, MomentAt(picture, report.live_ranges->end / 2));
+}
+
+// The module beside a report, if there is one that can be read.
+std::optional<hlo::Module> ModuleBeside(const std::string& assignment) {
+  for (const std::string_view ending : {".txt", ".hlo.pb"}) {
+    const std::string file = report::Sibling(assignment, report::kAssignmentEnding, ending);
+    if (!std::filesystem::exists(file)) continue;
+    Result<hlo::Module> module = ReadModule(file);
+    if (module) return *std::move(module);
+  }
+  return std::nullopt;
+}
+
+TEST(CorpusExplain, EveryReportAddsUp) {
+  size_t pictures = 0;
+  size_t timed = 0;
+  std::vector<std::string> files =
+      FilesBelow(STOWPLAN_CORPUS_DIR, std::string(report::kAssignmentEnding));
+  const std::vector<std::string> seeds =
+      FilesBelow(std::string(STOWPLAN_TESTS_DIR) + "/../examples/seeds", ".txt");
+  files.insert(files.end(), seeds.begin(), seeds.end());
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const bool is_seed = file.find("examples/seeds") != std::string::npos;
+    const Result<report::Report> report =
+        is_seed ? report::ReadFiles({file}) : report::ReadAllOf(file);
+    if (!report || !report->has_assignment) {
+      ASSERT_TRUE(is_seed);  // a list of values alone
+      continue;
+    }
+    const std::optional<hlo::Module> module = is_seed ? std::nullopt : ModuleBeside(file);
+    const Result<Picture> picture = MakePicture(*report, module ? &*module : nullptr);
+    ASSERT_TRUE(picture.has_value()) << Render(picture.error());
+    CheckPicture(*picture);
+    if (HasFatalFailure()) return;
+    ++pictures;
+    if (report::HasPeak(*report)) ++timed;
+  }
+  EXPECT_GE(pictures, 917U);
+  EXPECT_GE(timed, 900U);
+}
+
+// A .hlo.pb has no live ranges; what is found from its program equals what XLA wrote beside it.
+TEST(CorpusExplain, ProtosAreCompletedAsXlaDoes) {
+  size_t compared = 0;
+  for (const std::string& file : CorpusProtos()) {
+    SCOPED_TRACE(file);
+    const Result<hlo::Module> module = ReadModule(file);
+    ASSERT_TRUE(module.has_value());
+    if (module->buffer_assignment.size == 0) continue;
+    Result<report::Report> bare = report::ReportFromModule(*module);
+    ASSERT_TRUE(bare.has_value());
+    const Rules rules = RulesOf(*FindTarget(TargetOf(file)), VersionOf(file));
+    const Result<Analysis> analysis = Analyze(*module, rules.analysis);
+    ASSERT_TRUE(analysis.has_value()) << Render(analysis.error());
+    const Completed full = Complete(*std::move(bare), *module, *analysis);
+    EXPECT_TRUE(full.has_new_ranges && full.has_new_uses);
+    EXPECT_EQ(full.strangers, 0);
+    const Result<report::Report> said =
+        report::ReadAllOf(report::Sibling(file, ".hlo.pb", report::kAssignmentEnding));
+    if (!said || !report::HasPeak(*said)) continue;
+    const Result<report::TruePeak> peak = report::ComputeTruePeak(full.report);
+    ASSERT_TRUE(peak.has_value());
+    EXPECT_EQ(peak->all, report::ComputeTruePeak(*said)->all);
+    EXPECT_EQ(CurvesOf(full.report).all.steps, CurvesOf(*said).all.steps);
+    ++compared;
+  }
+  EXPECT_GE(compared, 200U);
+}
+
+report::Report Seed(int number) {
+  Result<report::Report> report =
+      report::ReadFiles({std::string(STOWPLAN_TESTS_DIR) + "/../examples/seeds/seed_00" +
+                         std::to_string(number) + ".txt"});
+  EXPECT_TRUE(report.has_value());
+  return *std::move(report);
+}
+
+TEST(CorpusExplain, TheSeeds) {
+  const report::Report third = Seed(3);
+  const Result<Picture> picture = MakePicture(third, nullptr);
+  ASSERT_TRUE(picture.has_value());
+  const Curves curves = CurvesOf(third);
+  EXPECT_EQ(MomentAt(*picture, 11).bytes, 297796096);
+  EXPECT_EQ(curves.all.peak, (report::Peak{.bytes = 297796132, .time = 9}));
+  ASSERT_EQ(curves.spaces.size(), 3U);
+  EXPECT_EQ(curves.spaces[0].peak, (report::Peak{.bytes = 209716256, .time = 12}));
+  EXPECT_EQ(curves.spaces[1].peak, (report::Peak{.bytes = 90177536, .time = 7}));
+  EXPECT_EQ(curves.spaces[2].peak, (report::Peak{.bytes = 8, .time = 6}));
+  const report::Report fourth = Seed(4);
+  EXPECT_EQ(CurvesOf(fourth).all.peak, (report::Peak{.bytes = 1012613120, .time = 13}));
+}
+
+}  // namespace
+}  // namespace stowplan::explain
