@@ -183,14 +183,7 @@ ReconcileGroup OomMessage(const Report& report, const Summary& summary) {
   return group;
 }
 
-// The steps from XLA's list to the bytes that are live at the same moment.
-struct PeakSteps {
-  int64_t own_shapes = 0;  // plain sizes of the values' own shapes, instead of the instructions'
-  int64_t padding = 0;     // assigned sizes instead of plain ones
-  int64_t unplaced = 0;    // values in the list that have no memory of the program's own
-  int64_t shared = 0;      // bytes under several values, counted once
-  int64_t live = 0;
-};
+}  // namespace
 
 std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t listed) {
   const PlainSizes plain = ComputePlainSizes(report);
@@ -221,6 +214,8 @@ std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t lis
   steps.shared = steps.live - sizes;
   return steps;
 }
+
+namespace {
 
 ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
   ReconcileGroup group{.title = "-live-range.txt (or behind the assignment)"};

@@ -37,6 +37,18 @@ struct ReconcileGroup {
   std::vector<ReconcileRow> rows = {};
 };
 
+// The steps from XLA's list to the bytes that are live at the same moment.
+struct PeakSteps {
+  int64_t own_shapes = 0;  // plain sizes of the values' own shapes, instead of the instructions'
+  int64_t padding = 0;     // assigned sizes instead of plain ones
+  int64_t unplaced = 0;    // values in the list that have no memory of the program's own
+  int64_t shared = 0;      // bytes under several values, counted once
+  int64_t live = 0;
+};
+
+// `listed` is the sum of XLA's list. Nothing when a shape is missing. Needs HasPeak.
+[[nodiscard]] std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t listed);
+
 [[nodiscard]] std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
                                                     Backend backend);
 

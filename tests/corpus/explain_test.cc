@@ -18,7 +18,10 @@
 #include "stowplan/explain/complete.h"
 #include "stowplan/explain/footprint.h"
 #include "stowplan/explain/moment.h"
+#include "stowplan/explain/padding.h"
 #include "stowplan/explain/partition.h"
+#include "stowplan/explain/why.h"
+#include "stowplan/explain/xla_peak.h"
 #include "stowplan/live/analysis.h"
 #include "stowplan/read.h"
 
@@ -128,6 +131,56 @@ void CheckPicture(const Picture& picture) {
     CheckSums(picture, moment);
   }
   CheckSums(picture, MomentAt(picture, report.live_ranges->end / 2));
+  if (const std::optional<PeakGap> gap = GapToXla(picture)) {
+    ASSERT_EQ(gap->peak, curves.all.peak);
+    ASSERT_EQ(gap->live_then, BytesAt(curves.all, gap->xla.time));
+    ASSERT_EQ(gap->live_then + gap->other_moment, gap->peak.bytes);
+    if (const auto& reasons = gap->reasons) {
+      ASSERT_EQ(
+          gap->xla.bytes + reasons->tuples + reasons->unplaced + reasons->padding + reasons->shared,
+          gap->live_then);
+    }
+  }
+  for (const PaddingTax& tax : PaddingTaxes(picture, 20)) {
+    ASSERT_GT(tax.padding, 0);
+    ASSERT_LE(tax.padding, tax.size);
+    if (tax.cheaper) {
+      ASSERT_LT(tax.cheaper->bytes, tax.size);
+    }
+  }
+}
+
+// What is known of the holders of the largest values at the peak.
+struct Holders {
+  size_t all = 0;
+  size_t named = 0;
+};
+
+void CheckWhys(const Picture& picture, Holders& holders) {
+  const report::Report& report = *picture.report;
+  if (!report::HasPeak(report)) return;
+  const Moment moment = MomentAt(picture, CurvesOf(report).all.peak.time);
+  for (size_t i = 0; i < std::min<size_t>(5, moment.shares.size()); ++i) {
+    const Why why = WhyAlive(picture, nullptr, moment.shares[i].value);
+    const report::Value& value = report.values[why.value];
+    ++holders.all;
+    if (why.holder != Holder::kUnknown) ++holders.named;
+    ASSERT_EQ(why.holder == Holder::kUnknown, !value.has_uses);
+    if (why.holder == Holder::kLastUse) {
+      ASSERT_FALSE(why.held_by.is_none());
+      ASSERT_EQ(picture.ops[why.held_by].time, value.end);
+    }
+    const auto check = [&](report::ValueId id, bool is_together) {
+      if (id.is_none()) return;
+      const report::Value& other = report.values[id];
+      ASSERT_EQ(other.allocation, value.allocation);
+      ASSERT_EQ(other.start <= value.end && value.start <= other.end, is_together);
+    };
+    check(why.below, true);
+    check(why.above, true);
+    check(why.before, false);
+    check(why.after, false);
+  }
 }
 
 // The module beside a report, if there is one that can be read.
@@ -144,6 +197,7 @@ std::optional<hlo::Module> ModuleBeside(const std::string& assignment) {
 TEST(CorpusExplain, EveryReportAddsUp) {
   size_t pictures = 0;
   size_t timed = 0;
+  Holders holders;
   std::vector<std::string> files =
       FilesBelow(STOWPLAN_CORPUS_DIR, std::string(report::kAssignmentEnding));
   const std::vector<std::string> seeds =
@@ -162,12 +216,15 @@ TEST(CorpusExplain, EveryReportAddsUp) {
     const Result<Picture> picture = MakePicture(*report, module ? &*module : nullptr);
     ASSERT_TRUE(picture.has_value()) << Render(picture.error());
     CheckPicture(*picture);
+    CheckWhys(*picture, holders);
     if (HasFatalFailure()) return;
     ++pictures;
     if (report::HasPeak(*report)) ++timed;
   }
   EXPECT_GE(pictures, 917U);
   EXPECT_GE(timed, 900U);
+  // Few reports are without a list of uses.
+  EXPECT_GE(holders.named * 100, holders.all * 95);
 }
 
 // A .hlo.pb has no live ranges; what is found from its program equals what XLA wrote beside it.
@@ -217,6 +274,12 @@ TEST(CorpusExplain, TheSeeds) {
   EXPECT_EQ(curves.spaces[0].peak, (report::Peak{.bytes = 209716256, .time = 12}));
   EXPECT_EQ(curves.spaces[1].peak, (report::Peak{.bytes = 90177536, .time = 7}));
   EXPECT_EQ(curves.spaces[2].peak, (report::Peak{.bytes = 8, .time = 6}));
+  const std::optional<PeakGap> gap = GapToXla(*picture);
+  ASSERT_TRUE(gap && gap->reasons);
+  EXPECT_EQ(gap->xla.bytes, 239075356);
+  EXPECT_EQ(gap->xla.time, 11);
+  EXPECT_EQ(*gap->reasons, (PeakGap::Reasons{.tuples = 58720232, .padding = 508}));
+  EXPECT_EQ(gap->other_moment, 36);
   const report::Report fourth = Seed(4);
   EXPECT_EQ(CurvesOf(fourth).all.peak, (report::Peak{.bytes = 1012613120, .time = 13}));
 }

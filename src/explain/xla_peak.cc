@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/explain/xla_peak.h"
+
+#include "base/checked_math.h"
+#include "report/reconcile.h"
+#include "stowplan/report/derive.h"
+
+namespace stowplan::explain {
+namespace {
+
+report::PrintedPeak SumOf(int64_t time, const std::vector<report::PeakRow>& rows) {
+  report::PrintedPeak peak{.time = time, .bytes = 0, .values = 0};
+  for (const report::PeakRow& row : rows) {
+    peak.bytes = SaturatingAdd(peak.bytes, row.bytes);
+    ++peak.values;
+  }
+  return peak;
+}
+
+}  // namespace
+
+std::optional<PeakGap> GapToXla(const Picture& picture) {
+  const report::Report& report = *picture.report;
+  if (!report::HasPeak(report)) return std::nullopt;
+  PeakGap gap;
+  if (report.live_ranges->peak_time) {
+    gap.xla = SumOf(*report.live_ranges->peak_time, report.live_ranges->peak);
+    gap.is_printed = true;
+  } else {
+    const std::optional<report::XlaPeak> computed =
+        report::ComputeXlaPeak(report, report::ComputePlainSizes(report), report.dialect.peak_line);
+    if (!computed) return std::nullopt;
+    gap.xla = SumOf(computed->time, computed->rows);
+  }
+  const Result<report::TruePeak> peak = report::ComputeTruePeak(report);
+  if (!peak) return std::nullopt;
+  gap.peak = peak->all;
+  for (const report::SpacePeak& space : peak->spaces) {
+    report::SpacePeak then{.color = space.color, .peak = {.bytes = 0, .time = gap.xla.time}};
+    for (const report::LiveValue& row : report::LiveValuesAt(report, gap.xla.time, space.color))
+      then.peak.bytes += row.bytes;
+    gap.live_then += then.peak.bytes;
+    gap.spaces_then.push_back(then);
+  }
+  gap.other_moment = gap.peak.bytes - gap.live_then;
+  if (const std::optional<report::PeakSteps> steps =
+          report::StepsAt(report, gap.xla.time, gap.xla.bytes)) {
+    gap.reasons = {.tuples = steps->own_shapes,
+                   .unplaced = steps->unplaced,
+                   .padding = steps->padding,
+                   .shared = steps->shared};
+  }
+  return gap;
+}
+
+}  // namespace stowplan::explain
