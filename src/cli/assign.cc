@@ -15,9 +15,9 @@
 #include "cli/console.h"
 #include "cli/names.h"
 #include "cli/number.h"
+#include "cli/plan_setting.h"
 #include "cli/stage_times.h"
 #include "cli/suggest.h"
-#include "report/from_proto.h"
 #include "report/json.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/best/best.h"
@@ -43,105 +43,14 @@ namespace {
 constexpr size_t kMaxOverwrites = 3;
 
 struct AssignOptions {
-  std::string file;
-  std::string folder;   // empty: standard output
-  std::string target;   // empty: found
-  std::string version;  // empty: found
-  std::string dialect;  // empty: the version's
-  std::string preset;
+  PlanOptions plan;
+  std::string folder;  // empty: standard output
   std::string stage;
-  std::string scheduler;  // empty: the one with the least peak
   bool is_best = false;
   std::optional<double> time_limit;     // in seconds
   std::optional<int64_t> memory_limit;  // in bytes
   bool is_json = false;
-  bool has_stats = false;
 };
-
-struct Setting {
-  Rules rules;
-  std::string version;
-  report::ReportStyle style;
-  std::string words;  // what was chosen, and how that is known
-};
-
-// Target and version: as told, or as the module shows them. Nothing, and a message, when that is
-// not enough.
-std::optional<Setting> Settle(const hlo::Module& module, const AssignOptions& options,
-                              Console& console) {
-  const TargetGuess guess = GuessTarget(module, options.file);
-  std::optional<Target> target = guess.target;
-  std::string_view reason = guess.reason;
-  if (!options.target.empty()) {
-    target = FindTarget(options.target);
-    reason = "the command line";
-  }
-  if (!target) {
-    if (guess.backend == Backend::kTpu) {
-      console.ShowError("this is a program for a TPU, but not of which generation",
-                        "say --target=tpu-v5e, or another generation: v2, v3, v4, v5p, v6e, v7x");
-    } else {
-      console.ShowError("the module does not show for which machine it was compiled",
-                        "say --target=cpu, gpu, tpu-v5e, ...");
-    }
-    return std::nullopt;
-  }
-  const Backend backend = report::BackendOfTarget(target->name);
-  std::string version = options.version;
-  if (version.empty()) version = GuessVersion(module, backend);
-  const std::optional<report::ReportStyle> style = report::FindReportStyle(version);
-  if (!style) {
-    std::string hint = DidYouMean(version, VersionNames());
-    if (hint.empty()) hint = "`stowplan print --dialect=list` shows them";
-    console.ShowError("there is no XLA `" + version + "`", hint);
-    return std::nullopt;
-  }
-  Setting setting = {
-      .rules = RulesOf(*target, version),
-      .version = version,
-      .style = *style,
-      .words = fmt::format(
-          "target {} by {}, rules of {}{}", target->name, reason, version,
-          options.version.empty() ? ", the newest that fits (--xla-version chooses)" : "")};
-  if (!options.dialect.empty()) {
-    const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
-    if (!other) {
-      std::string hint = DidYouMean(options.dialect, VersionNames());
-      if (hint.empty()) hint = "`stowplan report --dialect=list` shows them";
-      console.ShowError("there is no dialect `" + options.dialect + "`", hint);
-      return std::nullopt;
-    }
-    setting.style = *other;
-  }
-  return setting;
-}
-
-// The report at `path`: a report file, or the assignment inside a .hlo.pb.
-Result<report::Report> ReadPresetReport(const std::string& path) {
-  STOWPLAN_TRY(const std::shared_ptr<const Source> source, ReadSource(path));
-  if (report::KindOf(*source) != report::FileKind::kUnknown) {
-    const std::shared_ptr<const Source> sources[] = {source};
-    return report::ReadReport(sources);
-  }
-  STOWPLAN_TRY(const hlo::Module module, ParseModule(source));
-  return report::ReportFromModule(module);
-}
-
-// What the memory-space pass chose: from the file that was named, or beside the program in its own
-// file. Nothing when neither has it.
-Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analysis& analysis,
-                                         const Rules& rules, const AssignOptions& options) {
-  if (rules.preset_space < 0) return std::nullopt;
-  if (!options.preset.empty()) {
-    STOWPLAN_TRY(const report::Report report, ReadPresetReport(options.preset));
-    return report::PresetFrom(module, analysis, report, rules.preset_space);
-  }
-  if (module.buffer_assignment.size == 0) return std::nullopt;
-  // A module's own answer is a help, not a part of the program: what cannot be read is left alone.
-  const Result<report::Report> report = report::ReportFromModule(module);
-  if (!report) return std::nullopt;
-  return report::PresetFrom(module, analysis, *report, rules.preset_space).value_or(std::nullopt);
-}
 
 // module_0001.jit_f.cpu_after_optimizations for ...after_optimizations.hlo.pb
 std::string StemOf(const std::string& file) {
@@ -172,7 +81,7 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
   }
   if (dialect.usage != report::UsageReport::kNone)
     files.push_back({"-memory-usage-report.txt", report::WriteUsage(report, dialect)});
-  const std::string stem = (std::filesystem::path(options.folder) / StemOf(options.file)).string();
+  const std::string stem = (std::filesystem::path(options.folder) / StemOf(options.plan.file)).string();
   // All are open before the first gets its name: nothing is written when one cannot be.
   std::vector<std::unique_ptr<Output>> outputs;
   for (const File& file : files) {
@@ -243,25 +152,6 @@ Result<BestPlan> PlanBy(const AssignOptions& options, const hlo::Module& module,
   return AssignBest(module, analysis, rules, preset, best);
 }
 
-// The module with the schedule that is asked for, else with the one of least peak.
-Result<hlo::Module> Schedule(const hlo::Module& module, const Rules& rules,
-                             const AssignOptions& options, Console& console) {
-  STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
-                                                     FindScheduler(options.scheduler)));
-  if (options.scheduler.empty()) {
-    console.Note(
-        fmt::format("note: the module has no schedule; planned for the order `{}` "
-                    "(--schedule chooses)\n",
-                    Name(choice.scheduler)));
-  }
-  for (const ScheduleChoice::Peak& peak : choice.peaks) {
-    if (!options.has_stats) break;
-    console.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
-                             HumanBytes(peak.bytes), peak.bytes));
-  }
-  return std::move(choice.module);
-}
-
 // A plan that shares nothing but what the program makes share.
 Assignment SpreadOut(const Analysis& analysis, const Assignment& plan) {
   Assignment spread = plan;
@@ -306,7 +196,7 @@ bool IsFit(const hlo::Module& module, const Analysis& analysis, const Assignment
 
 int Assign(const AssignOptions& options, Console& console) {
   StageTimes times;
-  Result<hlo::Module> module = ReadModule(options.file);
+  Result<hlo::Module> module = ReadModule(options.plan.file);
   if (!module) {
     console.Show(module.error());
     return kBadUse;
@@ -318,19 +208,19 @@ int Assign(const AssignOptions& options, Console& console) {
     return kBadUse;
   }
   times.Done("verify");
-  const std::optional<Setting> setting = Settle(*module, options, console);
+  const std::optional<Setting> setting = Settle(*module, options.plan, console);
   if (!setting) return kBadUse;
-  if (options.has_stats || options.target.empty() || options.version.empty())
+  if (options.plan.has_stats || options.plan.target.empty() || options.plan.version.empty())
     console.Note(fmt::format("note: {}\n", setting->words));
-  if (!options.scheduler.empty() || !IsScheduled(*module)) {
-    module = Schedule(*module, setting->rules, options, console);
+  if (!options.plan.scheduler.empty() || !IsScheduled(*module)) {
+    module = Scheduled(*module, setting->rules, options.plan, console);
     if (!module) {
       console.Show(module.error());
       return kBadUse;
     }
     times.Done("scheduling");
   }
-  if (!options.preset.empty() && setting->rules.preset_space < 0) {
+  if (!options.plan.preset.empty() && setting->rules.preset_space < 0) {
     console.ShowError(fmt::format("--preset is for TPUs with fast memory, and not for {}",
                                   setting->rules.target.name));
     return kBadUse;
@@ -345,11 +235,11 @@ int Assign(const AssignOptions& options, Console& console) {
                               analysis->buffers),
                kMaxOverwrites);
   if (!options.stage.empty()) {
-    if (options.has_stats) console.Note(times.Table());
+    if (options.plan.has_stats) console.Note(times.Table());
     return console.Print(DumpStage(*module, *analysis, options.stage), kFine);
   }
   const Result<std::optional<Preset>> preset =
-      FindPreset(*module, *analysis, setting->rules, options);
+      FindPreset(*module, *analysis, setting->rules, options.plan);
   if (!preset) {
     console.Show(preset.error());
     return kBadUse;
@@ -375,7 +265,7 @@ int Assign(const AssignOptions& options, Console& console) {
   times.Done("check");
   const int code = Write(report, *plan, options, console);
   times.Done("write");
-  if (options.has_stats) console.Note(times.Table());
+  if (options.plan.has_stats) console.Note(times.Table());
   return code;
 }
 
@@ -386,17 +276,17 @@ int Run(const Arguments& arguments, Console& console) {
                       "leave one of them out");
     return kBadUse;
   }
-  AssignOptions options = {.file = arguments.positionals[0],
+  AssignOptions options = {.plan = {.file = arguments.positionals[0],
+                                    .target = arguments.option("target"),
+                                    .version = arguments.option("xla-version"),
+                                    .dialect = arguments.option("dialect"),
+                                    .preset = arguments.option("preset"),
+                                    .scheduler = arguments.option("schedule"),
+                                    .has_stats = arguments.flag("stats")},
                            .folder = arguments.option("output"),
-                           .target = arguments.option("target"),
-                           .version = arguments.option("xla-version"),
-                           .dialect = arguments.option("dialect"),
-                           .preset = arguments.option("preset"),
                            .stage = arguments.option("dump-stage"),
-                           .scheduler = arguments.option("schedule"),
                            .is_best = arguments.option("policy") == "best",
-                           .is_json = arguments.option("format") == "json",
-                           .has_stats = arguments.flag("stats")};
+                           .is_json = arguments.option("format") == "json"};
   const bool has_time = !arguments.option("time-limit").empty();
   const bool has_memory = !arguments.option("memory-limit").empty();
   if (!options.is_best && (has_time || has_memory)) {

@@ -25,6 +25,7 @@ struct OptionSpec {
   std::string_view help = {};
   std::string_view fallback = {};              // when the option is not given
   std::vector<std::string_view> choices = {};  // all values there are; empty: any
+  std::string_view implied = {};  // the value when the option stands alone; empty: it needs one
   bool is_list = false;  // may be given again: the values are lines; otherwise the last one counts
 };
 
@@ -61,6 +62,7 @@ std::vector<CommandSpec> Commands();
 CommandSpec AssignCommand();
 CommandSpec CheckCommand();
 CommandSpec CompletionCommand();
+CommandSpec ExplainCommand();
 CommandSpec PackCommand();
 CommandSpec PrintCommand();
 CommandSpec ReplanCommand();

@@ -99,6 +99,8 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
       app.add_flag_callback(names, [&value] { value = "yes"; });
       continue;
     }
+    if (!option.implied.empty())
+      std::ranges::replace(words, names, names + "=" + std::string(option.implied));
     app.add_option(names, value)
         ->multi_option_policy(option.is_list ? CLI::MultiOptionPolicy::Join
                                              : CLI::MultiOptionPolicy::TakeLast)

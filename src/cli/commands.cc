@@ -5,7 +5,7 @@ namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
   return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),    CheckCommand(),
-          ReplanCommand(), PackCommand(),   ReportCommand(), CompletionCommand()};
+          ReplanCommand(), PackCommand(),   ReportCommand(), ExplainCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -40,6 +40,7 @@ void AppendWrapped(std::string_view words, size_t column, std::string& out) {
 std::string OptionWord(const OptionSpec& option) {
   std::string word = "--" + std::string(option.name);
   if (option.short_name != '\0') word = std::string("-") + option.short_name + ", " + word;
+  if (!option.implied.empty()) return word + "[=" + std::string(option.value) + "]";
   if (!option.value.empty()) word += "=" + std::string(option.value);
   return word;
 }
@@ -97,6 +98,7 @@ std::string HelpText(std::span<const CommandSpec> commands) {
       "\n"
       "Examples:\n"
       "  stowplan report dump/                         where does the memory go?\n"
+      "  stowplan explain dump/ --module=step          what fills the peak?\n"
       "  stowplan stats after_optimizations.txt\n"
       "  stowplan print --dialect=jaxlib-0.4.35 module.hlo.pb | less\n"
       "  zcat dump.gz | stowplan verify -\n"

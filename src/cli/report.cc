@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/plan_input.h"
 #include "cli/report_dialect.h"
 #include "cli/report_formats.h"
 #include "cli/report_input.h"
@@ -80,43 +81,6 @@ int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
     return kBadUse;
   }
   return WriteOut(text, options.is_strict && has_findings ? kFinding : kFine, options, console);
-}
-
-// The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
-std::string_view OwnName(std::string_view name) {
-  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
-  const size_t dot = name.find('.');
-  return name.starts_with("module_") && dot != std::string_view::npos ? name.substr(dot + 1) : name;
-}
-
-// Keeps the modules that --module means: those of this name, else those that have it in their
-// names.
-bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) {
-  if (wanted.empty()) return true;
-  std::vector<InputModule> exact;
-  std::vector<InputModule> similar;
-  for (const InputModule& module : inputs.modules) {
-    const std::string_view name = OwnName(module.name);
-    if (name == wanted || module.name == wanted || name == "jit_" + wanted) {
-      exact.push_back(module);
-    } else if (name.find(wanted) != std::string_view::npos || module.name.starts_with(wanted)) {
-      similar.push_back(module);
-    }
-  }
-  if (exact.empty() && similar.empty()) {
-    std::vector<std::string_view> names;
-    for (const InputModule& module : inputs.modules) {
-      const std::string_view name = OwnName(module.name);
-      names.push_back(name);
-      if (name.starts_with("jit_")) names.push_back(name.substr(4));
-    }
-    console.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
-    return false;
-  }
-  inputs.modules = exact.empty() ? std::move(similar) : std::move(exact);
-  // What else lies in the directory is not of interest.
-  inputs.leftovers.clear();
-  return true;
 }
 
 int Report(const ReportOptions& options, Console& console) {

@@ -2,6 +2,8 @@
 #include "explain/kinds.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace stowplan::explain {
 
@@ -86,9 +88,15 @@ bool IsCollective(Opcode opcode) {
   }
 }
 
+bool IsMove(Opcode opcode) {
+  return opcode == Opcode::kCopy || opcode == Opcode::kCopyStart || opcode == Opcode::kCopyDone ||
+         opcode == Opcode::kAsyncStart;
+}
+
 class KindFinder {
  public:
   explicit KindFinder(Picture& picture) : picture_(picture), report_(*picture.report) {
+    FindReadByBackward();
     if (picture.module == nullptr) return;
     const hlo::Module& module = *picture.module;
     // What a loop's body returns is the next state.
@@ -128,11 +136,32 @@ class KindFinder {
   }
 
   [[nodiscard]] bool IsKeptForBackward(report::ValueId id) const {
-    if (!IsForward(picture_.values[id.index].op_name)) return false;
-    return std::ranges::any_of(report_.uses_of(report_.values[id]), [&](const report::Use& use) {
-      const OpId user = picture_.FindOp(use.instruction);
-      return !user.is_none() && IsBackward(picture_.ops[user].op_name);
+    return is_read_by_backward_[id.index] != 0 && IsForward(picture_.values[id.index].op_name);
+  }
+
+  // Compilers move values between memories: who reads a copy reads what was copied. So values are
+  // looked at from the last op to the first.
+  void FindReadByBackward() {
+    const size_t count = report_.values.size();
+    is_read_by_backward_.assign(count, 0);
+    std::vector<uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) {
+      return picture_.ops[picture_.values[i].op].time;
     });
+    std::vector<uint8_t> is_read(picture_.ops.size(), 0);  // by op: one of its values is
+    for (const uint32_t i : order) {
+      const bool is_kept = std::ranges::any_of(
+          report_.uses_of(report_.values[report::ValueId(i)]), [&](const report::Use& use) {
+            const OpId user = picture_.FindOp(use.instruction);
+            if (user.is_none()) return false;
+            const Op& op = picture_.ops[user];
+            return IsBackward(op.op_name) || (IsMove(op.opcode) && is_read[user.index] != 0);
+          });
+      if (!is_kept) continue;
+      is_read_by_backward_[i] = 1;
+      is_read[picture_.values[i].op.index] = 1;
+    }
   }
 
   [[nodiscard]] bool IsLoopState(report::ValueId id) const {
@@ -163,7 +192,8 @@ class KindFinder {
 
   const Picture& picture_;
   const report::Report& report_;
-  std::vector<uint8_t> is_next_state_;  // by instruction
+  std::vector<uint8_t> is_next_state_;        // by instruction
+  std::vector<uint8_t> is_read_by_backward_;  // by value
 };
 
 }  // namespace

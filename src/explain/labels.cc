@@ -168,33 +168,73 @@ class Labeller {
     }
   }
 
-  // The words of a part of what an instruction makes: of fusions and loops, those of what the
-  // inside returns there; of a parameter inside, those of the caller.
+  // The words of a part of what an instruction makes: of fusions and loops, those of what the inside
+  // returns there; of what hands its operand on or moves it, those of the operand; of a parameter
+  // inside, those of the caller.
   const hlo::Metadata* FindWords(InstrId id, std::span<const int64_t> index) const {
     const hlo::Module& module = *picture_.module;
-    constexpr int kMostCalls = 64;
-    for (int call = 0; call < kMostCalls; ++call) {
+    constexpr int kMostSteps = 64;
+    std::vector<int64_t> at(index.begin(), index.end());
+    for (int step = 0; step < kMostSteps; ++step) {
       const hlo::Instruction& instruction = module.instructions[id];
-      const bool is_loop = instruction.opcode == Opcode::kWhile;
-      if (!index.empty() && (is_loop || instruction.opcode == Opcode::kFusion) &&
-          instruction.called.count != 0) {
-        const InstrId root = module.computations[module.called_by(id)[0]].root;
-        if (!root.is_none() && module.instructions[root].opcode == Opcode::kTuple) {
-          const std::span<const InstrId> parts = module.operands_of(root);
-          if (index[0] >= 0 && static_cast<size_t>(index[0]) < parts.size()) {
-            const hlo::Metadata* words =
-                report::MetadataOf(module, parts[static_cast<size_t>(index[0])]);
-            if (words != nullptr) return words;
-          }
-        }
+      if (const InstrId inside = ReturnedAt(id, at); !inside.is_none()) {
+        if (const hlo::Metadata* words = report::MetadataOf(module, inside)) return words;
       }
       if (const hlo::Metadata* words = report::MetadataOf(module, id)) return words;
-      if (instruction.opcode != Opcode::kParameter || callers_[instruction.parent.index].is_none())
-        return nullptr;
-      id = callers_[instruction.parent.index];
-      if (module.instructions[id].opcode != Opcode::kWhile) index = {};
+      const std::span<const InstrId> operands = module.operands_of(id);
+      switch (instruction.opcode) {
+        case Opcode::kGetTupleElement:
+          at.insert(at.begin(), module.NumberOr(id, hlo::AttributeKey::kIndex, 0));
+          break;
+        case Opcode::kTuple:
+          if (at.empty() || at[0] < 0 || static_cast<size_t>(at[0]) >= operands.size())
+            return nullptr;
+          id = operands[static_cast<size_t>(at[0])];
+          at.erase(at.begin());
+          continue;
+        case Opcode::kCopy:
+        case Opcode::kCopyStart:
+        case Opcode::kCopyDone:
+        case Opcode::kBitcast:
+        case Opcode::kConvert:
+        case Opcode::kReshape:
+        case Opcode::kTranspose:
+        case Opcode::kBroadcast:
+        case Opcode::kSlice:
+        case Opcode::kAsyncStart:
+        case Opcode::kAsyncUpdate:
+        case Opcode::kAsyncDone:
+          at.clear();
+          break;
+        case Opcode::kOptBarrier:
+          break;
+        case Opcode::kParameter:
+          id = callers_[instruction.parent.index];
+          if (id.is_none()) return nullptr;
+          if (module.instructions[id].opcode != Opcode::kWhile) at.clear();
+          continue;
+        default:
+          return nullptr;
+      }
+      if (operands.empty()) return nullptr;
+      id = operands[0];
     }
     return nullptr;
+  }
+
+  // What the inside of a fusion or loop returns at this index; none when it cannot be told.
+  [[nodiscard]] InstrId ReturnedAt(InstrId id, std::span<const int64_t> index) const {
+    const hlo::Module& module = *picture_.module;
+    const hlo::Instruction& instruction = module.instructions[id];
+    const bool is_either =
+        instruction.opcode == Opcode::kWhile || instruction.opcode == Opcode::kFusion;
+    if (index.empty() || !is_either || instruction.called.count == 0) return {};
+    const InstrId root = module.computations[module.called_by(id)[0]].root;
+    if (root.is_none() || module.instructions[root].opcode != Opcode::kTuple) return {};
+    const std::span<const InstrId> parts = module.operands_of(root);
+    return index[0] >= 0 && static_cast<size_t>(index[0]) < parts.size()
+               ? parts[static_cast<size_t>(index[0])]
+               : InstrId();
   }
 
   template <class Labelled>

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan explain: what fills the peak, in the words of the program.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/human_bytes.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/explain_view.h"
+#include "cli/names.h"
+#include "cli/number.h"
+#include "cli/plan_input.h"
+#include "cli/report_text.h"
+#include "cli/suggest.h"
+#include "stowplan/report/summary.h"
+
+namespace stowplan::cli {
+namespace {
+
+struct ExplainOptions {
+  PlanInputOptions input;
+  std::optional<explain::By> by;
+  std::optional<int64_t> time;
+  std::optional<size_t> limit;
+  std::string space;  // empty: the largest
+  std::string curve;  // empty: none; "text"; a file
+  std::string value;
+  std::string source_root;
+  bool has_padding = false;
+  bool is_json = false;
+};
+
+std::optional<int64_t> ParseNumber(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// What there is to say when nobody knows when values are alive.
+std::string PageWithoutPeak(const explain::Picture& picture, const report::Summary& summary,
+                            const std::string& name) {
+  std::string out =
+      fmt::format("{}: the peak is not known\n", Printable(name));
+  for (const std::string& sentence : picture.unknown) AppendParagraph(sentence, 2, out);
+  out += "\nThe footprint, by kind of allocation\n";
+  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
+  for (const report::SpaceTotal& space : summary.spaces) {
+    table.Add({SpaceText(picture.backend, space.color), HumanAndExactBytes(space.bytes)});
+    for (const report::KindTotal& kind : space.kinds)
+      table.Add({"  " + std::string(report::Name(kind.kind)), HumanAndExactBytes(kind.bytes),
+                 Percent(kind.bytes, space.bytes)});
+  }
+  table.Append(out);
+  out += "\nThe module itself (.txt or .hlo.pb) or -live-range.txt, given as well, tells more.\n";
+  return out;
+}
+
+// The memory space that was asked for; else the one that takes most.
+bool ChooseSpace(const ExplainOptions& options, const explain::Picture& picture,
+                 const report::Summary& summary, ExplainView& view, Console& console) {
+  if (options.space == "all") return true;
+  if (options.space.empty()) {
+    const auto largest = std::ranges::max_element(summary.spaces, {}, &report::SpaceTotal::bytes);
+    if (largest != summary.spaces.end()) view.space = largest->color;
+    return true;
+  }
+  const std::optional<int64_t> color = ParseNumber(options.space);
+  const bool exists = color && std::ranges::any_of(summary.spaces, [&](const auto& space) {
+                        return space.color == *color;
+                      });
+  if (exists) {
+    view.space = *color;
+    return true;
+  }
+  std::string hint = "there is";
+  for (const report::SpaceTotal& space : summary.spaces)
+    hint += fmt::format(" {} ({}),", space.color, SpaceText(picture.backend, space.color));
+  console.ShowError("there is no memory space `" + options.space + "`", hint + " all");
+  return false;
+}
+
+bool ChooseMoment(const ExplainOptions& options, ExplainView& view, Console& console) {
+  const report::Peak peak = view.curve().peak;
+  const int64_t end = view.picture.report->live_ranges->end;
+  const int64_t time = options.time.value_or(peak.time);
+  if (time < 0 || time > end) {
+    console.ShowError(fmt::format("there is no moment t={}", time),
+                      fmt::format("the program runs from t=0 to t={}", end));
+    return false;
+  }
+  view.moment = explain::MomentAt(view.picture, time, view.space);
+  view.is_peak = time == peak.time;
+  return true;
+}
+
+std::optional<std::vector<explain::Why>> FindWhys(const ExplainOptions& options,
+                                                  const explain::Picture& picture,
+                                                  const std::optional<Analysis>& analysis,
+                                                  Console& console) {
+  std::vector<explain::Why> whys;
+  if (options.value.empty()) return whys;
+  const std::vector<report::ValueId> found = explain::FindValues(*picture.report, options.value);
+  if (found.empty()) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < picture.report->values.size(); ++i)
+      names.push_back(explain::ValueName(*picture.report, report::ValueId(i)));
+    console.ShowError("there is no value `" + options.value + "`",
+                      DidYouMean(options.value, {names.begin(), names.end()}));
+    return std::nullopt;
+  }
+  for (const report::ValueId id : found)
+    whys.push_back(explain::WhyAlive(picture, analysis ? &*analysis : nullptr, id));
+  return whys;
+}
+
+int WriteCurve(const ExplainView& view, const std::string& path, Console& console) {
+  const bool is_csv = path.ends_with(".csv");
+  const std::unique_ptr<Output> output = console.Open(path);
+  if (output == nullptr) return kBadUse;
+  output->Write(is_csv ? CurveCsv(view) : CurveSvg(view));
+  return console.Finish(*output, kFine);
+}
+
+std::string TextOf(const ExplainOptions& options, const ExplainView& view,
+                   const std::vector<explain::Why>& whys) {
+  std::string text;
+  for (const explain::Why& why : whys) {
+    if (!text.empty()) text += '\n';
+    text += WhyPage(view, why);
+  }
+  if (!whys.empty()) return text;
+  if (options.by) return PartitionPage(view, *options.by);
+  if (options.has_padding) return PaddingPage(view);
+  if (!options.source_root.empty()) return SourcePage(view, options.source_root);
+  if (options.curve == "text") return CurvePage(view);
+  return ExplainPage(view);
+}
+
+int Explain(const ExplainOptions& options, Console& console) {
+  std::optional<PlanInput> input = FindPlan(options.input, console);
+  if (!input) return kBadUse;
+  if (!options.value.empty()) AnalyzeProgram(options.input, *input);
+  const Result<explain::Picture> picture = explain::MakePicture(
+      input->report, input->program ? &*input->program : nullptr, input->target);
+  const Result<report::Summary> summary =
+      picture ? report::Summarize(input->report) : std::unexpected(picture.error());
+  if (!summary) {
+    console.Show(summary.error());
+    return kBadUse;
+  }
+  ExplainView view{.picture = *picture,
+                   .curves = {},
+                   .name = input->name,
+                   .input = options.input.inputs[0],
+                   .is_ours = input->is_ours,
+                   .space = {},
+                   .moment = {}};
+  // A page has short tables; one that is asked for is longer.
+  view.limit = options.limit.value_or(options.by ? 30 : 8);
+  if (!ChooseSpace(options, *picture, *summary, view, console)) return kBadUse;
+  const std::optional<std::vector<explain::Why>> whys =
+      FindWhys(options, *picture, input->analysis, console);
+  if (!whys) return kBadUse;
+  if (!report::HasPeak(input->report)) {
+    if (options.by || options.time || !options.curve.empty() || !options.source_root.empty()) {
+      console.ShowError("when values are alive is not known, so this cannot be shown",
+                        "give the module or its -live-range.txt as well");
+      return kBadUse;
+    }
+    if (options.is_json) return console.Print(ExplainJson(view, options.by, *whys), kFine);
+    if (!whys->empty() || options.has_padding)
+      return console.Print(TextOf(options, view, *whys), kFine);
+    return console.Print(PageWithoutPeak(*picture, *summary, view.name), kFine);
+  }
+  view.curves = explain::CurvesOf(input->report);
+  if (!ChooseMoment(options, view, console)) return kBadUse;
+  if (!options.curve.empty() && options.curve != "text")
+    return WriteCurve(view, options.curve, console);
+  return console.Print(options.is_json ? ExplainJson(view, options.by, *whys)
+                                       : TextOf(options, view, *whys),
+                       kFine);
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  ExplainOptions options = {.input = {.inputs = arguments.positionals,
+                                      .module = arguments.option("module"),
+                                      .target = arguments.option("target"),
+                                      .version = arguments.option("xla-version")},
+                            .by = explain::FindBy(arguments.option("by")),
+                            .time = {},
+                            .limit = {},
+                            .space = arguments.option("space"),
+                            .curve = arguments.option("curve"),
+                            .value = arguments.option("value"),
+                            .source_root = arguments.option("source-root"),
+                            .has_padding = arguments.flag("padding"),
+                            .is_json = arguments.option("format") == "json"};
+  if (!options.input.version.empty() &&
+      !report::FindReportStyle(options.input.version)) {
+    console.ShowError("there is no XLA `" + options.input.version + "`",
+                      DidYouMean(options.input.version, VersionNames()));
+    return kBadUse;
+  }
+  if (!arguments.option("top").empty()) {
+    options.limit = ReadCount("top", arguments, console);
+    if (!options.limit) return kBadUse;
+  }
+  if (const std::string& at = arguments.option("at"); !at.empty()) {
+    options.time = ParseNumber(at.starts_with("t=") ? at.substr(2) : at);
+    if (!options.time) {
+      console.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
+      return kBadUse;
+    }
+  }
+  if (!options.curve.empty() && options.curve != "text" && !options.curve.ends_with(".csv") &&
+      !options.curve.ends_with(".svg")) {
+    console.ShowError("--curve writes a .csv or an .svg, not `" + options.curve + "`",
+                      "--curve alone draws it as text");
+    return kBadUse;
+  }
+  const int questions = (options.by ? 1 : 0) + (options.has_padding ? 1 : 0) +
+                        (options.value.empty() ? 0 : 1) + (options.curve.empty() ? 0 : 1) +
+                        (options.source_root.empty() ? 0 : 1);
+  if (questions > 1 && !options.is_json) {
+    console.ShowError("--by, --value, --padding, --curve and --source-root are each a page",
+                      "ask for one of them");
+    return kBadUse;
+  }
+  return Explain(options, console);
+}
+
+std::vector<std::string_view> ByNames() {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < explain::kBys; ++i)
+    names.push_back(explain::Name(static_cast<explain::By>(i)));
+  return names;
+}
+
+}  // namespace
+
+CommandSpec ExplainCommand() {
+  return {
+      .name = "explain",
+      .summary = "show what fills the peak: source lines, kinds, values, and why",
+      .details =
+          "Finds the moment at which most bytes are live, and who owns them, in the words\n"
+          "of the program: source lines, op_names, paths of parameters, kinds. All tables\n"
+          "add up exactly. Beside it: the rest of the memory that is allocated, and XLA's\n"
+          "own figure with the reasons why it differs.\n"
+          "\n"
+          "INPUT is anything with a plan: XLA's reports, a .hlo.pb, a dump directory (its\n"
+          "largest module, or --module). A module alone is planned first, as XLA does.\n"
+          "What the input does not tell is said at the end. docs/explain.md defines every\n"
+          "figure.\n",
+      .examples =
+          "  stowplan explain dump/                        the largest module, one page\n"
+          "  stowplan explain m.hlo.pb --by=op_name        a tree of named scopes\n"
+          "  stowplan explain m.hlo.pb --by=parameter --top=50\n"
+          "  stowplan explain m.hlo.pb --value=fusion.3    why is it alive?\n"
+          "  stowplan explain m.hlo.pb --at=120            another moment\n"
+          "  stowplan explain m.hlo.pb --curve=live.svg    live bytes over time\n"
+          "  stowplan explain m.hlo.pb --source-root=.     source with bytes beside it\n"
+          "  stowplan explain m.hlo.pb --format=json | jq .moment.bytes\n",
+      .positional = "INPUT",
+      .count = Positionals::kAny,
+      .options =
+          {
+              {.name = "by", .value = "WHAT", .help = "one table, by", .choices = ByNames()},
+              {.name = "at", .value = "T", .help = "at this moment, not at the peak"},
+              {.name = "top",
+               .value = "N",
+               .help = "at most N rows of a table, 0: all (default: 8; 30 with --by)"},
+              {.name = "space",
+               .value = "N",
+               .help = "this memory space, or `all` (default: the largest)"},
+              {.name = "value", .value = "NAME", .help = "why this value is alive"},
+              {.name = "padding", .help = "what tiles cost, worst first"},
+              {.name = "curve",
+               .value = "FILE",
+               .help = "live bytes over time: drawn as text, or written to a .csv or .svg",
+               .implied = "text"},
+              {.name = "source-root",
+               .value = "DIR",
+               .help = "show the source files below it with bytes beside their lines"},
+              {.name = "module",
+               .value = "NAME",
+               .help = "of a directory, the module of this name"},
+              {.name = "target",
+               .value = "NAME",
+               .help = "the machine; without, found",
+               .choices = TargetNames()},
+              {.name = "xla-version",
+               .value = "NAME",
+               .help = "the release whose rules count, when there is no plan"},
+              {.name = "format",
+               .value = "KIND",
+               .help = "how to print",
+               .fallback = "text",
+               .choices = {"text", "json"}},
+          },
+      .run = Run,
+  };
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan_input.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/human_bytes.h"
+#include "cli/report_list.h"
+#include "cli/suggest.h"
+#include "report/from_proto.h"
+#include "stowplan/explain/complete.h"
+#include "stowplan/hlo/verify.h"
+#include "stowplan/read.h"
+#include "stowplan/report/read.h"
+#include "stowplan/report/replan.h"
+#include "stowplan/report/summary.h"
+#include "stowplan/schedule/make_schedule.h"
+#include "stowplan/target/guess.h"
+
+namespace stowplan::cli {
+namespace {
+
+using report::DumpFileKind;
+
+// The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
+std::string_view OwnName(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+  const size_t dot = name.find('.');
+  return name.starts_with("module_") && dot != std::string_view::npos ? name.substr(dot + 1) : name;
+}
+
+}  // namespace
+
+bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) {
+  if (wanted.empty()) return true;
+  std::vector<InputModule> exact;
+  std::vector<InputModule> similar;
+  for (const InputModule& module : inputs.modules) {
+    const std::string_view name = OwnName(module.name);
+    if (name == wanted || module.name == wanted || name == "jit_" + wanted) {
+      exact.push_back(module);
+    } else if (name.find(wanted) != std::string_view::npos || module.name.starts_with(wanted)) {
+      similar.push_back(module);
+    }
+  }
+  if (exact.empty() && similar.empty()) {
+    std::vector<std::string_view> names;
+    for (const InputModule& module : inputs.modules) {
+      const std::string_view name = OwnName(module.name);
+      names.push_back(name);
+      if (name.starts_with("jit_")) names.push_back(name.substr(4));
+    }
+    console.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
+    return false;
+  }
+  inputs.modules = exact.empty() ? std::move(similar) : std::move(exact);
+  // What else lies in the directory is not of interest.
+  inputs.leftovers.clear();
+  return true;
+}
+
+namespace {
+
+// A file of another name that holds a module was taken for a report.
+void FindModuleText(InputModule& module) {
+  std::optional<InputFile>& file = module.file(DumpFileKind::kAssignment);
+  if (!file || !file->source || module.file(DumpFileKind::kModuleText)) return;
+  if (report::KindOf(*file->source) != report::FileKind::kUnknown) return;
+  if (file->source->bytes().find("ENTRY ") == std::string_view::npos) return;
+  module.file(DumpFileKind::kModuleText) = std::move(*file);
+  file.reset();
+}
+
+// The module's own file, when no report is there.
+Result<hlo::Module> ReadProgram(InputModule& module, std::string& path) {
+  const DumpFileKind kind = module.file(DumpFileKind::kModuleProto) ? DumpFileKind::kModuleProto
+                                                                    : DumpFileKind::kModuleText;
+  InputFile& file = *module.file(kind);
+  path = file.path;
+  if (!file.source) {
+    STOWPLAN_TRY(file.source, ReadSource(file.path));
+  }
+  return ParseModule(file.source);
+}
+
+std::optional<PlanInput> PlanProgram(InputModule module, const PlanInputOptions& options,
+                                     Console& console) {
+  PlanInput input;
+  input.name = module.name;
+  std::string path;
+  Result<hlo::Module> program = ReadProgram(module, path);
+  if (!program) {
+    console.Show(ExplainModuleErrors(std::move(program).error()));
+    return std::nullopt;
+  }
+  console.Show(program->warnings);
+  if (program->buffer_assignment.size != 0) {
+    Result<report::Report> report = report::ReportFromModule(*program);
+    if (!report) {
+      console.Show(report.error());
+      return std::nullopt;
+    }
+    input.report = *std::move(report);
+    input.program = *std::move(program);
+    return input;
+  }
+  std::optional<PlannedModule> planned = PlanAsXla(
+      *std::move(program),
+      {.file = path, .target = options.target, .version = options.version}, console);
+  if (!planned) return std::nullopt;
+  input.report = std::move(planned->report);
+  input.program = std::move(planned->module);
+  input.analysis = std::move(planned->analysis);
+  input.target = planned->setting.rules.target;
+  input.is_ours = true;
+  return input;
+}
+
+std::string FileOf(const hlo::Module& module) {
+  return module.source ? module.source->name() : std::string();
+}
+
+// What the reports lack, from the program.
+void CompleteInput(const PlanInputOptions& options, PlanInput& input) {
+  if (!input.program || !input.report.has_assignment) return;
+  if (input.report.live_ranges && input.report.has_value_list) return;
+  AnalyzeProgram(options, input);
+  if (!input.analysis) return;
+  input.report =
+      explain::Complete(std::move(input.report), *input.program, *input.analysis).report;
+}
+
+bool HasFile(InputModule& module, DumpFileKind kind) { return module.file(kind).has_value(); }
+
+}  // namespace
+
+void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input) {
+  if (input.analysis || !input.program || !IsScheduled(*input.program)) return;
+  if (!hlo::Verify(*input.program).empty()) return;
+  std::optional<Target> target = input.target;
+  if (!target) target = GuessTarget(*input.program, FileOf(*input.program)).target;
+  if (!target) target = report::FindReportTarget(input.report);
+  if (!target) return;
+  std::string version = options.version;
+  if (version.empty())
+    version = GuessVersion(*input.program, report::BackendOfTarget(target->name));
+  Result<Analysis> analysis = Analyze(*input.program, RulesOf(*target, version).analysis);
+  if (analysis) input.analysis = *std::move(analysis);
+}
+
+std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& options,
+                                  Console& console) {
+  AddNeighbours(module);
+  FindModuleText(module);
+  std::optional<PlanInput> input;
+  const bool has_program =
+      HasFile(module, DumpFileKind::kModuleProto) || HasFile(module, DumpFileKind::kModuleText);
+  if (!HasFile(module, DumpFileKind::kAssignment) && has_program) {
+    input = PlanProgram(std::move(module), options, console);
+  } else {
+    Result<LoadedModule> loaded = Load(std::move(module), Program::kRead);
+    if (!loaded) {
+      console.Show(loaded.error());
+      return std::nullopt;
+    }
+    console.Show(loaded->problems);
+    input.emplace();
+    input->name = std::move(loaded->name);
+    input->report = std::move(loaded->report);
+    input->program = std::move(loaded->program);
+  }
+  if (!input) return std::nullopt;
+  if (!options.target.empty()) input->target = FindTarget(options.target);
+  CompleteInput(options, *input);
+  return input;
+}
+
+std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Console& console) {
+  Result<Inputs> inputs = FindInputs(options.inputs);
+  if (!inputs) {
+    console.Show(inputs.error());
+    return std::nullopt;
+  }
+  if (inputs->modules.empty()) {
+    ShowLeftovers(*inputs, console);
+    console.ShowError("there is no plan in " + options.inputs[0],
+                      "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
+    return std::nullopt;
+  }
+  if (!FilterModules(options.module, *inputs, console)) return std::nullopt;
+  if (inputs->modules.size() == 1)
+    return LoadPlan(std::move(inputs->modules[0]), options, console);
+  // Of many modules one is asked about: that with the most memory.
+  std::vector<InputModule> modules = inputs->modules;
+  const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target});
+  const auto bytes = [](const ModuleRow& row) { return row.summary.bytes; };
+  const auto largest = std::ranges::max_element(rows, {}, bytes);
+  if (largest == rows.end()) {
+    ShowLeftovers(*inputs, console);
+    console.ShowError("none of the modules could be read");
+    return std::nullopt;
+  }
+  const auto chosen = std::ranges::find_if(modules, [&](const InputModule& module) {
+    return module.name == largest->name && module.stage == largest->stage;
+  });
+  console.Note(fmt::format("note: of {} modules this is the largest, {} with {}\n"
+                           "      (--module=NAME chooses; `stowplan report` lists them)\n",
+                           modules.size(), largest->name, HumanBytes(bytes(*largest))));
+  return LoadPlan(std::move(*chosen), options, console);
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the words of the command line to one plan that can be looked at: of XLA's reports, of a
+// .hlo.pb with an assignment, or of a module alone, which is then planned as XLA does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/plan_setting.h"
+#include "cli/report_input.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+#include "stowplan/report/report.h"
+#include "stowplan/target/target.h"
+
+namespace stowplan::cli {
+
+struct PlanInput {
+  std::string name;  // of the module
+  report::Report report;
+  std::optional<hlo::Module> program;
+  std::optional<Analysis> analysis;  // of the program, when something needed it
+  std::optional<Target> target;      // when it was told, or a plan was made for it
+  bool is_ours = false;              // no plan was given: it is Stowplan's, by XLA's rules
+};
+
+struct PlanInputOptions {
+  std::vector<std::string> inputs;
+  std::string module = {};     // of several, the one with this name; empty: the largest
+  std::string target = {};     // empty: found
+  std::string version = {};    // of XLA; empty: found
+};
+
+// Keeps the modules that --module means: those of this name, else those that have it in their
+// names. False, and a message, when there are none.
+bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console);
+
+// The plan of one module. Live ranges and uses that its reports lack are found from its program.
+// Nothing, and messages, when there is none.
+std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& options,
+                                  Console& console);
+
+// The same of whatever was named. Of several modules, the largest, with a note.
+std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Console& console);
+
+// Fills `analysis` if the program allows it.
+void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input);
+
+}  // namespace stowplan::cli

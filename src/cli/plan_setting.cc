@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan_setting.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/human_bytes.h"
+#include "cli/names.h"
+#include "cli/suggest.h"
+#include "report/from_proto.h"
+#include "stowplan/hlo/verify.h"
+#include "stowplan/live/choose_schedule.h"
+#include "stowplan/read.h"
+#include "stowplan/report/read.h"
+#include "stowplan/report/summary.h"
+#include "stowplan/schedule/make_schedule.h"
+#include "stowplan/target/guess.h"
+
+namespace stowplan::cli {
+
+std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& options,
+                              Console& console) {
+  const TargetGuess guess = GuessTarget(module, options.file);
+  std::optional<Target> target = guess.target;
+  std::string_view reason = guess.reason;
+  if (!options.target.empty()) {
+    target = FindTarget(options.target);
+    reason = "the command line";
+  }
+  if (!target) {
+    if (guess.backend == Backend::kTpu) {
+      console.ShowError("this is a program for a TPU, but not of which generation",
+                        "say --target=tpu-v5e, or another generation: v2, v3, v4, v5p, v6e, v7x");
+    } else {
+      console.ShowError("the module does not show for which machine it was compiled",
+                        "say --target=cpu, gpu, tpu-v5e, ...");
+    }
+    return std::nullopt;
+  }
+  const Backend backend = report::BackendOfTarget(target->name);
+  std::string version = options.version;
+  if (version.empty()) version = GuessVersion(module, backend);
+  const std::optional<report::ReportStyle> style = report::FindReportStyle(version);
+  if (!style) {
+    std::string hint = DidYouMean(version, VersionNames());
+    if (hint.empty()) hint = "`stowplan print --dialect=list` shows them";
+    console.ShowError("there is no XLA `" + version + "`", hint);
+    return std::nullopt;
+  }
+  Setting setting = {
+      .rules = RulesOf(*target, version),
+      .version = version,
+      .style = *style,
+      .words = fmt::format(
+          "target {} by {}, rules of {}{}", target->name, reason, version,
+          options.version.empty() ? ", the newest that fits (--xla-version chooses)" : "")};
+  if (!options.dialect.empty()) {
+    const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
+    if (!other) {
+      std::string hint = DidYouMean(options.dialect, VersionNames());
+      if (hint.empty()) hint = "`stowplan report --dialect=list` shows them";
+      console.ShowError("there is no dialect `" + options.dialect + "`", hint);
+      return std::nullopt;
+    }
+    setting.style = *other;
+  }
+  return setting;
+}
+
+namespace {
+
+// The report at `path`: a report file, or the assignment inside a .hlo.pb.
+Result<report::Report> ReadPresetReport(const std::string& path) {
+  STOWPLAN_TRY(const std::shared_ptr<const Source> source, ReadSource(path));
+  if (report::KindOf(*source) != report::FileKind::kUnknown) {
+    const std::shared_ptr<const Source> sources[] = {source};
+    return report::ReadReport(sources);
+  }
+  STOWPLAN_TRY(const hlo::Module module, ParseModule(source));
+  return report::ReportFromModule(module);
+}
+
+}  // namespace
+
+Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analysis& analysis,
+                                         const Rules& rules, const PlanOptions& options) {
+  if (rules.preset_space < 0) return std::nullopt;
+  if (!options.preset.empty()) {
+    STOWPLAN_TRY(const report::Report report, ReadPresetReport(options.preset));
+    return report::PresetFrom(module, analysis, report, rules.preset_space);
+  }
+  if (module.buffer_assignment.size == 0) return std::nullopt;
+  // A module's own answer is a help, not a part of the program: what cannot be read is left alone.
+  const Result<report::Report> report = report::ReportFromModule(module);
+  if (!report) return std::nullopt;
+  return report::PresetFrom(module, analysis, *report, rules.preset_space).value_or(std::nullopt);
+}
+
+Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
+                             const PlanOptions& options, Console& console) {
+  STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
+                                                     FindScheduler(options.scheduler)));
+  if (options.scheduler.empty()) {
+    console.Note(
+        fmt::format("note: the module has no schedule; planned for the order `{}` "
+                    "(--schedule chooses)\n",
+                    Name(choice.scheduler)));
+  }
+  for (const ScheduleChoice::Peak& peak : choice.peaks) {
+    if (!options.has_stats) break;
+    console.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
+                             HumanBytes(peak.bytes), peak.bytes));
+  }
+  return std::move(choice.module);
+}
+
+std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& options,
+                                       Console& console) {
+  const auto refuse = [&](const Diagnostics& errors) {
+    console.Show(errors);
+    return std::nullopt;
+  };
+  if (const Diagnostics complaints = hlo::Verify(module); !complaints.empty())
+    return refuse(complaints);
+  std::optional<Setting> setting = Settle(module, options, console);
+  if (!setting) return std::nullopt;
+  console.Note(fmt::format("note: there is no plan; made as XLA does: {}\n", setting->words));
+  if (!IsScheduled(module)) {
+    Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, console);
+    if (!scheduled) return refuse(scheduled.error());
+    module = *std::move(scheduled);
+  }
+  Result<Analysis> analysis = Analyze(module, setting->rules.analysis);
+  if (!analysis) return refuse(analysis.error());
+  const Result<std::optional<Preset>> preset =
+      FindPreset(module, *analysis, setting->rules, options);
+  if (!preset) return refuse(preset.error());
+  const Result<Assignment> plan = Assign(module, *analysis, setting->rules, *preset);
+  if (!plan) return refuse(plan.error());
+  report::Report report = report::ReportOf(module, *analysis, *plan, setting->style);
+  return PlannedModule{.module = std::move(module),
+                       .analysis = *std::move(analysis),
+                       .setting = *std::move(setting),
+                       .report = std::move(report)};
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a module is planned: for which machine, by the rules of which XLA, in which order.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/console.h"
+#include "stowplan/assign/assignment.h"
+#include "stowplan/assign/rules.h"
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+#include "stowplan/report/from_assignment.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::cli {
+
+struct PlanOptions {
+  std::string file;
+  std::string target = {};     // empty: found
+  std::string version = {};    // empty: found
+  std::string dialect = {};    // empty: the version's
+  std::string preset = {};     // a report with places in fast memory
+  std::string scheduler = {};  // empty: the one with the least peak
+  bool has_stats = false;
+};
+
+struct Setting {
+  Rules rules;
+  std::string version;
+  report::ReportStyle style;
+  std::string words;  // what was chosen, and how that is known
+};
+
+// Target and version: as told, or as the module shows them. Nothing, and a message, when that is
+// not enough.
+std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& options,
+                              Console& console);
+
+// What the memory-space pass chose: from the file that was named, or beside the program in its own
+// file. Nothing when neither has it.
+Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analysis& analysis,
+                                         const Rules& rules, const PlanOptions& options);
+
+// The module with the schedule that is asked for, else with the one of least peak.
+Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
+                              const PlanOptions& options, Console& console);
+
+// A module with a plan of its own.
+struct PlannedModule {
+  hlo::Module module;  // with its schedule
+  Analysis analysis;
+  Setting setting;
+  report::Report report;
+};
+// As XLA plans it. Nothing, and messages, when that cannot be done.
+std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& options,
+                                       Console& console);
+
+}  // namespace stowplan::cli
