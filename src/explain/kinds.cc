@@ -88,11 +88,6 @@ bool IsCollective(Opcode opcode) {
   }
 }
 
-bool IsMove(Opcode opcode) {
-  return opcode == Opcode::kCopy || opcode == Opcode::kCopyStart || opcode == Opcode::kCopyDone ||
-         opcode == Opcode::kAsyncStart;
-}
-
 class KindFinder {
  public:
   explicit KindFinder(Picture& picture) : picture_(picture), report_(*picture.report) {
@@ -139,8 +134,8 @@ class KindFinder {
     return is_read_by_backward_[id.index] != 0 && IsForward(picture_.values[id.index].op_name);
   }
 
-  // Compilers move values between memories: who reads a copy reads what was copied. So values are
-  // looked at from the last op to the first.
+  // Compilers move values between memories: who reads a copy, or a slice that the compiler made,
+  // reads what was copied. So values are looked at from the last op to the first.
   void FindReadByBackward() {
     const size_t count = report_.values.size();
     is_read_by_backward_.assign(count, 0);
@@ -156,7 +151,7 @@ class KindFinder {
             const OpId user = picture_.FindOp(use.instruction);
             if (user.is_none()) return false;
             const Op& op = picture_.ops[user];
-            return IsBackward(op.op_name) || (IsMove(op.opcode) && is_read[user.index] != 0);
+            return IsBackward(op.op_name) || (op.is_wordless && is_read[user.index] != 0);
           });
       if (!is_kept) continue;
       is_read_by_backward_[i] = 1;

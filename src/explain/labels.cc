@@ -164,8 +164,16 @@ class Labeller {
         op.instruction = InstrId(i);
         op.opcode = instruction.opcode;
         SetWords(FindWords(op.instruction, {}), op);
+        const hlo::Metadata* own = module.metadata_of(op.instruction);
+        op.is_wordless = instruction.called.count == 0 || IsAsync(op.opcode);
+        op.is_wordless = op.is_wordless && (own == nullptr || own->op_name.size == 0);
       }
     }
+  }
+
+  static bool IsAsync(Opcode opcode) {
+    return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
+           opcode == Opcode::kAsyncDone;
   }
 
   // The words of a part of what an instruction makes: of fusions and loops, those of what the inside
@@ -201,6 +209,8 @@ class Labeller {
         case Opcode::kTranspose:
         case Opcode::kBroadcast:
         case Opcode::kSlice:
+        case Opcode::kConcatenate:
+        case Opcode::kCustomCall:
         case Opcode::kAsyncStart:
         case Opcode::kAsyncUpdate:
         case Opcode::kAsyncDone:
@@ -259,6 +269,9 @@ class Labeller {
     op.opcode = text.empty() ? OpcodeOfName(op.name) : OpcodeOfText(text);
     const report::Origin origin = report::OriginOfText(text);
     op.op_name = Store(origin.op_name);
+    op.is_wordless = op.op_name.empty() && op.opcode != Opcode::kUnknown &&
+                     op.opcode != Opcode::kFusion && op.opcode != Opcode::kWhile &&
+                     op.opcode != Opcode::kCall && op.opcode != Opcode::kConditional;
     std::string_view source = Store(origin.source);
     int32_t line = 0;
     if (const size_t colon = source.rfind(':'); colon != std::string_view::npos) {

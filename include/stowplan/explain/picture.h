@@ -49,6 +49,8 @@ struct Op {
   std::string_view op_name;  // JAX's path: jit(f)/while/body/mul; empty: not known
   FrameId frame;             // innermost; none: not known
   int64_t time = -1;         // when it runs; -1: not on the time line
+  // The compiler made it, to move or reshape its operand: it has no words of its own, and no inside.
+  bool is_wordless = false;
 };
 
 // What a value is for. The first of these that holds (docs/explain.md):
