@@ -19,6 +19,7 @@ ROUNDS = 5
 
 import assign
 import check
+import explain
 
 try:
     from jaxlib import _hlo
@@ -131,6 +132,7 @@ def main():
         assign.against_xla(results)
     assign.growth(results)
     check.against_reading(results)
+    explain.against_reading(results)
     (ROOT / "build/bench.json").write_text(json.dumps(results, indent=1) + "\n")
     return 0
 

@@ -81,7 +81,8 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
   }
   if (dialect.usage != report::UsageReport::kNone)
     files.push_back({"-memory-usage-report.txt", report::WriteUsage(report, dialect)});
-  const std::string stem = (std::filesystem::path(options.folder) / StemOf(options.plan.file)).string();
+  const std::string stem =
+      (std::filesystem::path(options.folder) / StemOf(options.plan.file)).string();
   // All are open before the first gets its name: nothing is written when one cannot be.
   std::vector<std::unique_ptr<Output>> outputs;
   for (const File& file : files) {

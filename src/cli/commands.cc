@@ -4,7 +4,7 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),    CheckCommand(),
+  return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),  CheckCommand(),
           ReplanCommand(), PackCommand(),   ReportCommand(), ExplainCommand(), CompletionCommand()};
 }
 

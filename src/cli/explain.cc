@@ -45,8 +45,7 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
 // What there is to say when nobody knows when values are alive.
 std::string PageWithoutPeak(const explain::Picture& picture, const report::Summary& summary,
                             const std::string& name) {
-  std::string out =
-      fmt::format("{}: the peak is not known\n", Printable(name));
+  std::string out = fmt::format("{}: the peak is not known\n", Printable(name));
   for (const std::string& sentence : picture.unknown) AppendParagraph(sentence, 2, out);
   out += "\nThe footprint, by kind of allocation\n";
   TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
@@ -173,7 +172,7 @@ int Explain(const ExplainOptions& options, Console& console) {
                         "give the module or its -live-range.txt as well");
       return kBadUse;
     }
-    if (options.is_json) return console.Print(ExplainJson(view, options.by, *whys), kFine);
+    if (options.is_json) return console.Print(ExplainJson(view, options.by, false, *whys), kFine);
     if (!whys->empty() || options.has_padding)
       return console.Print(TextOf(options, view, *whys), kFine);
     return console.Print(PageWithoutPeak(*picture, *summary, view.name), kFine);
@@ -182,8 +181,9 @@ int Explain(const ExplainOptions& options, Console& console) {
   if (!ChooseMoment(options, view, console)) return kBadUse;
   if (!options.curve.empty() && options.curve != "text")
     return WriteCurve(view, options.curve, console);
-  return console.Print(options.is_json ? ExplainJson(view, options.by, *whys)
-                                       : TextOf(options, view, *whys),
+  return console.Print(options.is_json
+                           ? ExplainJson(view, options.by, !options.curve.empty(), *whys)
+                           : TextOf(options, view, *whys),
                        kFine);
 }
 
@@ -201,8 +201,7 @@ int Run(const Arguments& arguments, Console& console) {
                             .source_root = arguments.option("source-root"),
                             .has_padding = arguments.flag("padding"),
                             .is_json = arguments.option("format") == "json"};
-  if (!options.input.version.empty() &&
-      !report::FindReportStyle(options.input.version)) {
+  if (!options.input.version.empty() && !report::FindReportStyle(options.input.version)) {
     console.ShowError("there is no XLA `" + options.input.version + "`",
                       DidYouMean(options.input.version, VersionNames()));
     return kBadUse;

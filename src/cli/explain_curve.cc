@@ -87,7 +87,7 @@ std::string CurvePage(const ExplainView& view) {
   const int64_t end = view.picture.report->live_ranges->end;
   const Curve& curve = view.curve();
   const size_t width = WidthFor(end, kExplainWidth - kLabel - 2);
-  std::string out = fmt::format("Live bytes of {} over the program: peak {} at {}\n\n",
+  std::string out = fmt::format("Live bytes of {} over the program\n  peak {} at {}\n\n",
                                 SpaceName(view, view.space), HumanAndExactBytes(curve.peak.bytes),
                                 TimeText(view.picture, curve.peak.time));
   const std::vector<int64_t> columns = ColumnsOf(curve, end, width);
@@ -150,10 +150,14 @@ namespace {
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += c;
   }
   return out;
 }
@@ -195,15 +199,16 @@ std::string CurveSvg(const ExplainView& view) {
       out += fmt::format("H{}", kLeft + x + 1);
     }
     out += fmt::format("V{}Z\"/>\n", bottom);
-    const double x =
-        kLeft + (static_cast<double>(curve->peak.time) + 0.5) * kWidth /
-                    (static_cast<double>(end) + 1);
-    out += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" "
-                       "stroke=\"#c0392b\"/>\n",
-                       x, top, bottom);
-    out += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#555\">t=0</text>"
-                       "<text x=\"{}\" y=\"{}\" fill=\"#555\" text-anchor=\"end\">t={}</text>\n",
-                       kLeft, bottom + 16, kLeft + kWidth, bottom + 16, end);
+    const double x = kLeft + (static_cast<double>(curve->peak.time) + 0.5) * kWidth /
+                                 (static_cast<double>(end) + 1);
+    out += fmt::format(
+        "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\" "
+        "stroke=\"#c0392b\"/>\n",
+        x, top, bottom);
+    out += fmt::format(
+        "<text x=\"{}\" y=\"{}\" fill=\"#555\">t=0</text>"
+        "<text x=\"{}\" y=\"{}\" fill=\"#555\" text-anchor=\"end\">t={}</text>\n",
+        kLeft, bottom + 16, kLeft + kWidth, bottom + 16, end);
     top += kPanel;
   }
   return out + "</svg>\n";

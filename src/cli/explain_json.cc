@@ -36,8 +36,12 @@ std::string_view HolderWord(explain::Holder holder) {
 
 class Writer {
  public:
-  Writer(const ExplainView& view, std::string& out)
-      : view_(view), picture_(view.picture), report_(*view.picture.report), json_(out) {}
+  Writer(const ExplainView& view, bool has_curve, std::string& out)
+      : view_(view),
+        picture_(view.picture),
+        report_(*view.picture.report),
+        json_(out),
+        has_curve_(has_curve) {}
 
   void Write(std::optional<By> by, const std::vector<explain::Why>& whys) {
     json_.BeginObject();
@@ -113,6 +117,10 @@ class Writer {
     json_.Field("is_peak", view_.is_peak);
     json_.Field("bytes", view_.moment.bytes);
     WriteFootprint(explain::FootprintAt(picture_, view_.moment.time, view_.space));
+    if (!has_curve_) {
+      json_.End();
+      return;
+    }
     json_.BeginArray("curve");
     for (const explain::Step& step : view_.curve().steps) {
       json_.BeginArray();
@@ -212,13 +220,10 @@ class Writer {
         json_.BeginObject("cheaper");
         json_.Field("shape", std::string_view(tax.cheaper->shape));
         json_.Field("bytes", tax.cheaper->bytes);
-        json_.Field("change", tax.cheaper->change == explain::CheaperShape::Change::kTransposed
-                                  ? "transposed"
-                                  : "trimmed");
+        json_.Field("change", explain::Name(tax.cheaper->change));
         json_.End();
       }
-      if (!tax.free_shape.empty())
-        json_.Field("free_shape", std::string_view(tax.free_shape));
+      if (!tax.free_shape.empty()) json_.Field("free_shape", std::string_view(tax.free_shape));
       WriteValue(tax.value);
       json_.End();
     }
@@ -263,14 +268,15 @@ class Writer {
   const Picture& picture_;
   const report::Report& report_;
   JsonWriter json_;
+  bool has_curve_;
 };
 
 }  // namespace
 
-std::string ExplainJson(const ExplainView& view, std::optional<By> by,
+std::string ExplainJson(const ExplainView& view, std::optional<By> by, bool has_curve,
                         const std::vector<explain::Why>& whys) {
   std::string out;
-  Writer(view, out).Write(by, whys);
+  Writer(view, has_curve, out).Write(by, whys);
   return out + "\n";
 }
 

@@ -57,13 +57,13 @@ void AppendParagraph(std::string_view words, size_t indent, std::string& out) {
 
 namespace {
 
-constexpr std::string_view kRowsFor[] = {"value", "source line", "call stack", "op_name",
-                                         "parameter", "kind", "footprint"};
+constexpr std::string_view kRowsFor[] = {"value",     "source line", "call stack", "op_name",
+                                         "parameter", "kind",        "footprint"};
 
 std::string_view WordsFor(By by) { return kRowsFor[static_cast<size_t>(by)]; }
 
 // Sizes and shares in front leave this much.
-constexpr size_t kNameWidth = 44;
+constexpr size_t kNameWidth = 43;
 
 std::string RowName(const ExplainView& view, const Partition& partition, const Row& row) {
   const size_t indent = 2 * (row.depth - 1);
@@ -100,7 +100,7 @@ std::string WordsOf(const explain::Picture& picture, report::ValueId id) {
   const bool is_path = picture.ops[fact.op].opcode == hlo::Opcode::kParameter;
   const size_t left = kExplainWidth - 36 - std::min<size_t>(kExplainWidth - 36, TextWidth(words));
   if (!is_path && left > 16) add(ShortenedOpName(Printable(fact.op_name), left - 2));
-  return words;
+  return Shortened(words, kNameWidth - 2);
 }
 
 }  // namespace
@@ -113,8 +113,8 @@ void AppendPartition(const ExplainView& view, By by, size_t limit, std::string& 
   const int64_t total = partition.total();
   for (const uint32_t i : top.rows) {
     const Row& row = partition.rows[i];
-    table.Add({HumanAndExactBytes(row.total), Percent(row.total, total),
-               RowName(view, partition, row)});
+    table.Add(
+        {HumanAndExactBytes(row.total), Percent(row.total, total), RowName(view, partition, row)});
     if (!row.value.is_none()) table.Add({"", "", "  " + WordsOf(view.picture, row.value)});
   }
   if (top.hidden != 0)
@@ -136,8 +136,7 @@ std::string PartitionPage(const ExplainView& view, By by) {
 }
 
 void AppendFootprint(const ExplainView& view, std::string& out) {
-  const explain::Footprint split =
-      explain::FootprintAt(view.picture, view.moment.time, view.space);
+  const explain::Footprint split = explain::FootprintAt(view.picture, view.moment.time, view.space);
   TextTable table({kRight, kRight, kLeft});
   const auto add = [&](int64_t bytes, std::string what) {
     if (bytes != 0)
@@ -204,11 +203,8 @@ std::string PaddingPage(const ExplainView& view) {
     out += "    " + ShortenedShape(Printable(value.shape), kExplainWidth - 4) + "\n";
     out += "    " + WordsOf(picture, tax.value) + "\n";
     if (tax.cheaper) {
-      out += fmt::format("    cheaper: {} takes {} ({})\n", tax.cheaper->shape,
-                         HumanBytes(tax.cheaper->bytes),
-                         tax.cheaper->change == explain::CheaperShape::Change::kTransposed
-                             ? "transposed"
-                             : "cut to whole tiles");
+      out += fmt::format("    {}: {} takes {}\n", explain::Name(tax.cheaper->change),
+                         tax.cheaper->shape, HumanBytes(tax.cheaper->bytes));
     }
     if (!tax.free_shape.empty())
       out += fmt::format("    {} takes as much as now\n", tax.free_shape);
@@ -269,9 +265,8 @@ void AppendNext(const ExplainView& view, std::string& out) {
   };
   out += Shortened(command, kExplainWidth - 4) + " ...\n";
   if (!view.moment.shares.empty()) {
-    const std::string name =
-        explain::ValueName(*view.picture.report, view.moment.shares[0].value);
-    if (TextWidth(name) < 30) add("--value='" + Printable(name) + "'", "why it is alive");
+    const std::string name = explain::ValueName(*view.picture.report, view.moment.shares[0].value);
+    if (TextWidth(name) < 22) add("--value='" + Printable(name) + "'", "why it is alive");
   }
   add("--by=op_name", "the same as a tree; also stack, parameter");
   add("--at=T --top=30", "another moment, more rows");

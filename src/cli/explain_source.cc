@@ -49,8 +49,7 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
   const explain::Partition partition =
       explain::PartitionOf(picture, view.moment, explain::By::kSource);
   std::string out = fmt::format("Source lines of what is live in {} at {}\n",
-                                SpaceName(view, view.space),
-                                TimeText(picture, view.moment.time));
+                                SpaceName(view, view.space), TimeText(picture, view.moment.time));
   struct File {
     int64_t bytes = 0;
     std::map<int64_t, int64_t> lines;
@@ -77,8 +76,8 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
     const File& file = files[name];
     out += fmt::format("\n{}: {}\n", Printable(name), HumanAndExactBytes(file.bytes));
     const std::string path = PathBelow(root, name);
-    const auto source = path.empty() ? Result<std::shared_ptr<const Source>>(Fail("", ""))
-                                     : ReadSource(path);
+    const auto source =
+        path.empty() ? Result<std::shared_ptr<const Source>>(Fail("", "")) : ReadSource(path);
     const std::vector<std::string_view> lines =
         source ? LinesOf((*source)->bytes()) : std::vector<std::string_view>();
     if (!source) missing += (missing.empty() ? "" : ", ") + Printable(name);

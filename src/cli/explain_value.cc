@@ -73,8 +73,7 @@ std::string WhyPage(const ExplainView& view, const explain::Why& why) {
   const report::Report& report = *picture.report;
   const report::Value& value = report.values[why.value];
   const explain::ValueFact& fact = picture.fact(why.value);
-  std::string out = fmt::format("{}: {}, {}\n",
-                                Printable(explain::ValueName(report, why.value)),
+  std::string out = fmt::format("{}: {}, {}\n", Printable(explain::ValueName(report, why.value)),
                                 HumanAndExactBytes(value.size), explain::Name(fact.kind));
   const auto line = [&](std::string_view head, const std::string& text) {
     if (!text.empty()) out += fmt::format("  {:<10}{}\n", head, text);
@@ -98,8 +97,8 @@ std::string WhyPage(const ExplainView& view, const explain::Why& why) {
                               SpaceText(picture.backend, allocation.color),
                               AllocationText(report, allocation)));
     const std::string& path = picture.parameter_paths[value.allocation.index];
-    line("parameter", path.empty() ? path : Printable(path) + (why.is_donated ? ", donated"
-                                                                              : ", not donated"));
+    line("parameter",
+         path.empty() ? path : Printable(path) + (why.is_donated ? ", donated" : ", not donated"));
   } else {
     line("place", "none of its own");
   }
@@ -113,8 +112,7 @@ std::string WhyPage(const ExplainView& view, const explain::Why& why) {
     out += "  nobody\n";
   }
   TextTable uses({TextTable::kRight, TextTable::kLeft});
-  const size_t shown =
-      view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);
+  const size_t shown = view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);
   // The last ones hold it: where there are too many, the first are left out.
   if (shown < why.uses.size())
     uses.Add({"", fmt::format("{} earlier ones", why.uses.size() - shown)});

@@ -61,8 +61,8 @@ std::string CurvePage(const ExplainView& view);
 std::string CurveCsv(const ExplainView& view);
 std::string CurveSvg(const ExplainView& view);
 
-// schema stowplan.explain/1; `why` may be null, `by` absent: all of them.
-std::string ExplainJson(const ExplainView& view, std::optional<explain::By> by,
+// Schema stowplan.explain/1; `by` absent: all tables.
+std::string ExplainJson(const ExplainView& view, std::optional<explain::By> by, bool has_curve,
                         const std::vector<explain::Why>& whys);
 
 }  // namespace stowplan::cli

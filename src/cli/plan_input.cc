@@ -107,9 +107,9 @@ std::optional<PlanInput> PlanProgram(InputModule module, const PlanInputOptions&
     input.program = *std::move(program);
     return input;
   }
-  std::optional<PlannedModule> planned = PlanAsXla(
-      *std::move(program),
-      {.file = path, .target = options.target, .version = options.version}, console);
+  std::optional<PlannedModule> planned =
+      PlanAsXla(*std::move(program),
+                {.file = path, .target = options.target, .version = options.version}, console);
   if (!planned) return std::nullopt;
   input.report = std::move(planned->report);
   input.program = std::move(planned->module);
@@ -129,8 +129,7 @@ void CompleteInput(const PlanInputOptions& options, PlanInput& input) {
   if (input.report.live_ranges && input.report.has_value_list) return;
   AnalyzeProgram(options, input);
   if (!input.analysis) return;
-  input.report =
-      explain::Complete(std::move(input.report), *input.program, *input.analysis).report;
+  input.report = explain::Complete(std::move(input.report), *input.program, *input.analysis).report;
 }
 
 bool HasFile(InputModule& module, DumpFileKind kind) { return module.file(kind).has_value(); }
@@ -191,8 +190,7 @@ std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Console& cons
     return std::nullopt;
   }
   if (!FilterModules(options.module, *inputs, console)) return std::nullopt;
-  if (inputs->modules.size() == 1)
-    return LoadPlan(std::move(inputs->modules[0]), options, console);
+  if (inputs->modules.size() == 1) return LoadPlan(std::move(inputs->modules[0]), options, console);
   // Of many modules one is asked about: that with the most memory.
   std::vector<InputModule> modules = inputs->modules;
   const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target});
@@ -206,9 +204,10 @@ std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Console& cons
   const auto chosen = std::ranges::find_if(modules, [&](const InputModule& module) {
     return module.name == largest->name && module.stage == largest->stage;
   });
-  console.Note(fmt::format("note: of {} modules this is the largest, {} with {}\n"
-                           "      (--module=NAME chooses; `stowplan report` lists them)\n",
-                           modules.size(), largest->name, HumanBytes(bytes(*largest))));
+  console.Note(
+      fmt::format("note: of {} modules this is the largest, {} with {}\n"
+                  "      (--module=NAME chooses; `stowplan report` lists them)\n",
+                  modules.size(), largest->name, HumanBytes(bytes(*largest))));
   return LoadPlan(std::move(*chosen), options, console);
 }
 

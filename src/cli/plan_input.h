@@ -28,9 +28,9 @@ struct PlanInput {
 
 struct PlanInputOptions {
   std::vector<std::string> inputs;
-  std::string module = {};     // of several, the one with this name; empty: the largest
-  std::string target = {};     // empty: found
-  std::string version = {};    // of XLA; empty: found
+  std::string module = {};   // of several, the one with this name; empty: the largest
+  std::string target = {};   // empty: found
+  std::string version = {};  // of XLA; empty: found
 };
 
 // Keeps the modules that --module means: those of this name, else those that have it in their

@@ -99,7 +99,7 @@ Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analys
 }
 
 Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
-                             const PlanOptions& options, Console& console) {
+                              const PlanOptions& options, Console& console) {
   STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
                                                      FindScheduler(options.scheduler)));
   if (options.scheduler.empty()) {
@@ -126,7 +126,8 @@ std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& op
     return refuse(complaints);
   std::optional<Setting> setting = Settle(module, options, console);
   if (!setting) return std::nullopt;
-  console.Note(fmt::format("note: there is no plan; made as XLA does: {}\n", setting->words));
+  console.Note(
+      fmt::format("note: there is no plan; it is made as XLA does,\n      {}\n", setting->words));
   if (!IsScheduled(module)) {
     Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, console);
     if (!scheduled) return refuse(scheduled.error());

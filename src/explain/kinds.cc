@@ -141,9 +141,8 @@ class KindFinder {
     is_read_by_backward_.assign(count, 0);
     std::vector<uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) {
-      return picture_.ops[picture_.values[i].op].time;
-    });
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](uint32_t i) { return picture_.ops[picture_.values[i].op].time; });
     std::vector<uint8_t> is_read(picture_.ops.size(), 0);  // by op: one of its values is
     for (const uint32_t i : order) {
       const bool is_kept = std::ranges::any_of(

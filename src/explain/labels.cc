@@ -141,6 +141,11 @@ class Labeller {
   void FindCallers() {
     const hlo::Module& module = *picture_.module;
     callers_.resize(module.computations.size());
+    is_of_parameter_.resize(module.metadata.size(), 0);
+    for (const InstrId parameter : module.parameters_of(module.entry)) {
+      const hlo::MetadataId words = module.instructions[parameter].metadata;
+      if (!words.is_none()) is_of_parameter_[words.index] = 1;
+    }
     is_fused_.resize(module.computations.size(), 0);
     for (size_t i = 0; i < module.instructions.size(); ++i) {
       for (const CompId called : module.called_by(InstrId(i))) {
@@ -176,9 +181,9 @@ class Labeller {
            opcode == Opcode::kAsyncDone;
   }
 
-  // The words of a part of what an instruction makes: of fusions and loops, those of what the inside
-  // returns there; of what hands its operand on or moves it, those of the operand; of a parameter
-  // inside, those of the caller.
+  // The words of a part of what an instruction makes: of fusions and loops, those of what the
+  // inside returns there; of what hands its operand on or moves it, those of the operand; of a
+  // parameter inside, those of the caller.
   const hlo::Metadata* FindWords(InstrId id, std::span<const int64_t> index) const {
     const hlo::Module& module = *picture_.module;
     constexpr int kMostSteps = 64;
@@ -297,6 +302,7 @@ class Labeller {
       fact.frame = op.frame;
       if (!op.instruction.is_none() && value.index.numbers.count != 0)
         SetWords(FindWords(op.instruction, report_.numbers(value.index)), fact);
+      fact.is_parameter_copy = IsParameterCopy(op, fact, report_.numbers(value.index));
     }
     // What no value is born at has no text.
     for (size_t i = 0; i < picture_.ops.size(); ++i) {
@@ -304,6 +310,18 @@ class Labeller {
       if (op.opcode == Opcode::kUnknown && op.instruction.is_none())
         op.opcode = OpcodeOfName(op.name);
     }
+  }
+
+  // Parameters have an op_name, their path, and no line of source.
+  [[nodiscard]] bool IsParameterCopy(const Op& op, const ValueFact& fact,
+                                     std::span<const int64_t> index) const {
+    if (op.instruction.is_none() || op.opcode == Opcode::kParameter || fact.op_name.empty() ||
+        !fact.frame.is_none())
+      return false;
+    const hlo::Module& module = *picture_.module;
+    const hlo::Metadata* words = FindWords(op.instruction, index);
+    return words != nullptr &&
+           is_of_parameter_[static_cast<size_t>(words - module.metadata.rows().data())] != 0;
   }
 
   void AddParameterPaths() {
@@ -345,9 +363,10 @@ class Labeller {
 
   Picture& picture_;
   const report::Report& report_;
-  std::vector<FrameId> frames_;    // by the module's row
-  std::vector<InstrId> callers_;   // by computation: the first
-  std::vector<uint8_t> is_fused_;  // by computation
+  std::vector<FrameId> frames_;           // by the module's row
+  std::vector<InstrId> callers_;          // by computation: the first
+  std::vector<uint8_t> is_fused_;         // by computation
+  std::vector<uint8_t> is_of_parameter_;  // by metadata: of the entry computation
   std::map<std::pair<std::string_view, int32_t>, FrameId> places_;
 };
 

@@ -32,6 +32,7 @@ class ShapeSearch {
     const int64_t now = best_ ? best_->bytes : INT64_MAX;
     best_.reset();
     TryTransposed();
+    TryMerged();
     if (!best_ || best_->bytes >= now) {
       best_.reset();
       TryTrimmed();
@@ -96,6 +97,23 @@ class ShapeSearch {
     }
   }
 
+  void TryMerged() {
+    const size_t rank = dims_.size();
+    if (rank < 3) return;
+    // In the order of memory, outermost first.
+    std::vector<int64_t> dims;
+    for (size_t k = rank; k-- > 2;)
+      dims.push_back(dims_[static_cast<size_t>(layout_.minor_to_major[k])]);
+    const std::optional<int64_t> merged =
+        CheckedMultiply(dims_[static_cast<size_t>(layout_.minor_to_major[1])],
+                        dims_[static_cast<size_t>(layout_.minor_to_major[0])]);
+    if (!merged) return;
+    dims.push_back(*merged);
+    std::vector<int64_t> minor_to_major(dims.size());
+    std::iota(minor_to_major.rbegin(), minor_to_major.rend(), 0);
+    Try(dims, minor_to_major, CheaperShape::Change::kMerged);
+  }
+
   // One dimension cut down to whole tiles.
   void TryTrimmed() {
     for (size_t k = 0; k < TiledCount(); ++k) {
@@ -130,6 +148,11 @@ bool IsPlainlyTiled(const ShapeTable& shapes, ShapeId id) {
 }
 
 }  // namespace
+
+std::string_view Name(CheaperShape::Change change) {
+  if (change == CheaperShape::Change::kTransposed) return "transposed";
+  return change == CheaperShape::Change::kMerged ? "merged" : "trimmed";
+}
 
 std::vector<PaddingTax> PaddingTaxes(const Picture& picture, size_t limit) {
   const report::Report& report = *picture.report;

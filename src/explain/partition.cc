@@ -107,6 +107,7 @@ class TreeMaker {
 // For values that a question has no answer for.
 std::string_view OtherName(const ValueFact& fact, std::string_view otherwise) {
   if (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) return "(parameters)";
+  if (fact.is_parameter_copy) return "(copies of parameters)";
   return fact.kind == Kind::kConstant ? "(constants)" : otherwise;
 }
 
@@ -179,7 +180,7 @@ class Partitioner {
     const ValueFact& fact = picture_.fact(share.value);
     const bool is_parameter = (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) &&
                               picture_.ops[fact.op].opcode == hlo::Opcode::kParameter;
-    if (is_parameter || fact.op_name.empty()) {
+    if (is_parameter || fact.is_parameter_copy || fact.op_name.empty()) {
       tree_.DownOther(OtherName(fact, "(no op_name)"));
     } else {
       for (const std::string_view part : OpNameParts(fact.op_name)) tree_.Down(part);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stowplan/explain/picture.h"
@@ -17,6 +18,7 @@ namespace stowplan::explain {
 struct CheaperShape {
   enum class Change : uint8_t {
     kTransposed,  // the same elements, with other dimensions innermost
+    kMerged,      // the same elements, with the two innermost dimensions as one
     kTrimmed,     // a dimension cut down to whole tiles
   };
   Change change = Change::kTransposed;
@@ -24,6 +26,9 @@ struct CheaperShape {
   int64_t bytes = 0;
   friend bool operator==(const CheaperShape&, const CheaperShape&) = default;
 };
+
+// "transposed"
+[[nodiscard]] std::string_view Name(CheaperShape::Change change);
 
 struct PaddingTax {
   report::ValueId value;

@@ -49,7 +49,8 @@ struct Op {
   std::string_view op_name;  // JAX's path: jit(f)/while/body/mul; empty: not known
   FrameId frame;             // innermost; none: not known
   int64_t time = -1;         // when it runs; -1: not on the time line
-  // The compiler made it, to move or reshape its operand: it has no words of its own, and no inside.
+  // The compiler made it, to move or reshape its operand: it has no words of its own, and no
+  // inside.
   bool is_wordless = false;
 };
 
@@ -78,6 +79,7 @@ struct ValueFact {
   // Of this part of what the op makes; often the op's own.
   std::string_view op_name = {};
   FrameId frame = {};
+  bool is_parameter_copy = false;  // its words are those of a parameter that it copies or reshapes
   // Bytes without padding, where the shape is known; at most the value's size.
   std::optional<int64_t> plain = {};
   // Size less plain; 0 when the shape is not known.

@@ -198,6 +198,23 @@ TEST(Explain, NamesOfPartitions) {
   EXPECT_FALSE(FindBy("weight"));
 }
 
+TEST(Explain, CopiesOfParametersAreARow) {
+  const auto scene = SceneOf(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = f32[64]{0} parameter(0), metadata={op_name="w"}
+  c = f32[64]{0} copy(p)
+  d = f32[64]{0} negate(c), metadata={op_name="jit(f)/neg" source_file="f.py" source_line=2}
+  ROOT r = f32[64]{0} add(c, d), metadata={op_name="jit(f)/add" source_file="f.py" source_line=3}
+}
+)");
+  const Moment moment = MomentAt(scene->picture, 2);
+  const auto rows = [&](By by) { return RowsOf(PartitionOf(scene->picture, moment, by)); };
+  EXPECT_THAT(rows(By::kSource),
+              ElementsAre("f.py:2=256", "(copies of parameters)=256", "(parameters)=256"));
+  EXPECT_THAT(rows(By::kOpName), ElementsAre("jit(f)=0", " neg=256", "(copies of parameters)=256",
+                                             "(parameters)=256"));
+}
+
 // Frames that call each other in a circle, as no compiler writes them.
 TEST(Explain, CircularFramesEnd) {
   std::string text(kStep);

@@ -146,6 +146,21 @@ ENTRY e {
   EXPECT_EQ(PaddingTaxes(scene->picture, 1).size(), 1U);
 }
 
+TEST(Padding, MergedDimensions) {
+  const auto scene = SceneOf(R"(HloModule m, is_scheduled=true
+ENTRY e {
+  p = f32[32,32,32,32]{3,0,2,1:T(8,128)} parameter(0)
+  ROOT n = f32[32,32,32,32]{3,0,2,1:T(8,128)} negate(p)
+}
+)",
+                             "tpu-v5e");
+  const std::vector<PaddingTax> taxes = PaddingTaxes(scene->picture, 1);
+  ASSERT_EQ(taxes.size(), 1U);
+  EXPECT_EQ(taxes[0].cheaper, (CheaperShape{.change = CheaperShape::Change::kMerged,
+                                            .shape = "f32[32,32,1024]{2,1,0:T(8,128)}",
+                                            .bytes = 4194304}));
+}
+
 TEST(Padding, IsAPartOfItsOwn) {
   const auto scene = SceneOf(R"(HloModule m, is_scheduled=true
 ENTRY e {
