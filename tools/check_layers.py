@@ -24,9 +24,11 @@ STANDS_ON = {
     "best": ["base", "pack", "hlo", "target", "schedule", "values", "buffers", "live", "assign"],
     "report": ["base", "hlo", "text", "proto", "target", "schedule", "values", "live", "assign"],
     "explain": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report"],
+    "diff": ["base", "hlo", "report", "explain"],
+    "gate": ["base", "report", "explain", "diff"],
     "check": ["base", "hlo", "target", "report"],
-    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
-    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "check", "root"],
+    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "check"],
+    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "check", "root"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "stowplan/report/derive.h"}}}

@@ -29,7 +29,7 @@ struct OptionSpec {
   bool is_list = false;  // may be given again: the values are lines; otherwise the last one counts
 };
 
-enum class Positionals { kAtMostOne, kOne, kAny, kAnyOrNone };
+enum class Positionals { kAtMostOne, kOne, kOneOrTwo, kTwo, kAny, kAnyOrNone };
 
 // What the command line said, checked against a CommandSpec.
 struct Arguments {
@@ -62,7 +62,9 @@ std::vector<CommandSpec> Commands();
 CommandSpec AssignCommand();
 CommandSpec CheckCommand();
 CommandSpec CompletionCommand();
+CommandSpec DiffCommand();
 CommandSpec ExplainCommand();
+CommandSpec GateCommand();
 CommandSpec PackCommand();
 CommandSpec PrintCommand();
 CommandSpec ReplanCommand();

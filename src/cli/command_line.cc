@@ -69,6 +69,14 @@ std::optional<Mistake> CheckArguments(const CommandSpec& command, const Argument
                        positionals[1] + "` too",
                    HelpHint(command)};
   }
+  const size_t least = command.count == Positionals::kTwo ? 2 : 1;
+  const bool takes_two =
+      command.count == Positionals::kTwo || command.count == Positionals::kOneOrTwo;
+  if (takes_two && (positionals.size() < least || positionals.size() > 2)) {
+    return Mistake{name + " takes " + std::string(command.positional) + ", not " +
+                       std::to_string(positionals.size()) + " inputs",
+                   HelpHint(command)};
+  }
   for (const std::string& positional : positionals) {
     if (auto mistake =
             CheckChoice(std::string(command.positional), positional, command.positional_choices)) {

@@ -4,8 +4,10 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),  CheckCommand(),
-          ReplanCommand(), PackCommand(),   ReportCommand(), ExplainCommand(), CompletionCommand()};
+  return {PrintCommand(),   VerifyCommand(), StatsCommand(),
+          AssignCommand(),  CheckCommand(),  ReplanCommand(),
+          PackCommand(),    ReportCommand(), ExplainCommand(),
+          DiffCommand(),    CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

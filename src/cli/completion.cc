@@ -132,7 +132,7 @@ std::string ZshScript() {
     cases += "    " + std::string(command.name) + ")\n      _arguments '--help[show the help]'";
     for (const OptionSpec& option : command.options) cases += " \\\n        " + ZshOption(option);
     const bool takes_many =
-        command.count == Positionals::kAny || command.count == Positionals::kAnyOrNone;
+        command.count != Positionals::kAtMostOne && command.count != Positionals::kOne;
     const std::string what = command.positional_choices.empty()
                                  ? "_files"
                                  : "(" + Join(command.positional_choices) + ")";

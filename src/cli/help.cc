@@ -65,6 +65,8 @@ std::string UsageLine(const CommandSpec& command) {
       line += " [" + std::string(command.positional) + "]";
       break;
     case Positionals::kOne:
+    case Positionals::kOneOrTwo:  // the words say which is which
+    case Positionals::kTwo:
       line += " " + std::string(command.positional);
       break;
     case Positionals::kAny:
@@ -99,6 +101,7 @@ std::string HelpText(std::span<const CommandSpec> commands) {
       "Examples:\n"
       "  stowplan report dump/                         where does the memory go?\n"
       "  stowplan explain dump/ --module=step          what fills the peak?\n"
+      "  stowplan diff before/ after/                  what changed, and why?\n"
       "  stowplan stats after_optimizations.txt\n"
       "  stowplan print --dialect=jaxlib-0.4.35 module.hlo.pb | less\n"
       "  zcat dump.gz | stowplan verify -\n"

@@ -25,14 +25,13 @@ namespace {
 
 using report::DumpFileKind;
 
-// The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
+}  // namespace
+
 std::string_view OwnName(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
   const size_t dot = name.find('.');
   return name.starts_with("module_") && dot != std::string_view::npos ? name.substr(dot + 1) : name;
 }
-
-}  // namespace
 
 bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) {
   if (wanted.empty()) return true;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/console.h"
@@ -32,6 +33,9 @@ struct PlanInputOptions {
   std::string target = {};   // empty: found
   std::string version = {};  // of XLA; empty: found
 };
+
+// The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
+std::string_view OwnName(std::string_view name);
 
 // Keeps the modules that --module means: those of this name, else those that have it in their
 // names. False, and a message, when there are none.

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan diff: what changed between two plans, and why.
+#include "stowplan/diff/diff.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/diff_view.h"
+#include "cli/names.h"
+#include "cli/number.h"
+#include "cli/pair_input.h"
+#include "cli/report_text.h"
+
+namespace stowplan::cli {
+namespace {
+
+struct DiffOptions {
+  std::string a;
+  std::string b;
+  PlanInputOptions input;
+  diff::Group group = diff::Group::kCause;
+  size_t limit = 8;
+  std::string format;
+};
+
+class DiffWriter {
+ public:
+  DiffWriter(const DiffOptions& options, bool is_single)
+      : options_(options), is_single_(is_single), json_(text_) {
+    if (options.format != "json") return;
+    json_.BeginObject();
+    json_.Field("schema", "stowplan.diff/1");
+    json_.Field("a", std::string_view(options.a));
+    json_.Field("b", std::string_view(options.b));
+    json_.BeginArray("modules");
+  }
+
+  void Add(const DiffView& view) {
+    if (options_.format == "json") {
+      WriteDiffJson(view, json_);
+    } else if (options_.format == "markdown") {
+      if (!text_.empty()) text_ += '\n';
+      text_ += DiffMarkdown(view);
+    } else if (is_single_) {
+      text_ += DiffPage(view);
+    } else {
+      // Of many modules, those that are the same take a line.
+      if (!view.diff.is_empty() && !text_.empty()) text_ += '\n';
+      text_ += fmt::format("{}: {}", Printable(view.name), DiffPage(view));
+    }
+    differs_ = differs_ || !view.diff.is_empty();
+  }
+
+  void AddAlone(const std::string& name, bool is_in_a) {
+    (is_in_a ? only_a_ : only_b_).push_back(name);
+    differs_ = true;
+  }
+
+  std::string Finish() {
+    if (options_.format == "json") {
+      json_.End();
+      WriteNames("only_a", only_a_);
+      WriteNames("only_b", only_b_);
+      json_.Field("differs", differs_);
+      json_.End();
+      text_ += '\n';
+      return std::move(text_);
+    }
+    const bool is_markdown = options_.format == "markdown";
+    for (const std::string& name : only_a_)
+      text_ += is_markdown ? fmt::format("\n**{}**: only in A\n", MarkdownCell(name))
+                           : Printable(name) + ": only in A\n";
+    for (const std::string& name : only_b_)
+      text_ += is_markdown ? fmt::format("\n**{}**: only in B\n", MarkdownCell(name))
+                           : Printable(name) + ": only in B\n";
+    return std::move(text_);
+  }
+
+  [[nodiscard]] bool differs() const { return differs_; }
+
+ private:
+  void WriteNames(std::string_view key, const std::vector<std::string>& names) {
+    json_.BeginArray(key);
+    for (const std::string& name : names) json_.Value(std::string_view(name));
+    json_.End();
+  }
+
+  const DiffOptions& options_;
+  bool is_single_;
+  std::string text_;
+  JsonWriter json_;
+  std::vector<std::string> only_a_;
+  std::vector<std::string> only_b_;
+  bool differs_ = false;
+};
+
+int DiffInputs(const DiffOptions& options, Console& console) {
+  std::optional<std::vector<ModulePair>> pairs =
+      FindPairs(options.a, options.b, options.input, console);
+  if (!pairs) return kBadUse;
+  DiffWriter writer(options, pairs->size() == 1);
+  for (ModulePair& pair : *pairs) {
+    if (!pair.a || !pair.b) {
+      writer.AddAlone(pair.name, pair.a.has_value());
+      continue;
+    }
+    const std::unique_ptr<PicturedPlan> a =
+        LoadPicture(*std::move(pair.a), options.input, console);
+    if (a == nullptr) return kBadUse;
+    const std::unique_ptr<PicturedPlan> b =
+        LoadPicture(*std::move(pair.b), options.input, console);
+    if (b == nullptr) return kBadUse;
+    Result<diff::Diff> diff = diff::DiffOf(a->picture, b->picture);
+    if (!diff) {
+      console.Show(diff.error());
+      return kBadUse;
+    }
+    writer.Add(MakeDiffView(pair.name, a->picture, b->picture, *std::move(diff), options.group,
+                            options.limit));
+  }
+  const std::string text = writer.Finish();
+  return console.Print(text, writer.differs() ? kFinding : kFine);
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  const std::optional<size_t> limit = ReadCount("top", arguments, console);
+  if (!limit) return kBadUse;
+  return DiffInputs({.a = arguments.positionals[0],
+                     .b = arguments.positionals[1],
+                     .input = {.inputs = {},
+                               .module = arguments.option("module"),
+                               .target = arguments.option("target"),
+                               .version = {}},
+                     .group = *diff::FindGroup(arguments.option("by")),
+                     .limit = *limit,
+                     .format = arguments.option("format")},
+                    console);
+}
+
+std::vector<std::string_view> GroupNames() {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < diff::kGroups; ++i)
+    names.push_back(diff::Name(static_cast<diff::Group>(i)));
+  return names;
+}
+
+}  // namespace
+
+CommandSpec DiffCommand() {
+  return {
+      .name = "diff",
+      .summary = "show what changed between two plans, and which edit did it",
+      .details =
+          "Pairs the values of two programs by what they are and where they come from, not\n"
+          "by their names, and splits the change of the peak into terms that add up to it\n"
+          "exactly: new, gone, grown, shrunk, lives longer or shorter, sharing lost or won,\n"
+          "copies, padding, the peak moved. Then the causes, the largest first: a larger\n"
+          "batch is one cause, however many values have grown.\n"
+          "\n"
+          "A and B are anything with a plan: XLA's reports, a .hlo.pb, a module, a dump\n"
+          "directory. Two directories are compared module by module, by names without\n"
+          "XLA's numbers. docs/diff.md defines every term.\n"
+          "\n"
+          "The exit code is 0 when nothing differs, 1 when something does, and 2 when an\n"
+          "input cannot be read.\n",
+      .examples =
+          "  stowplan diff before.hlo.pb after.hlo.pb      what changed?\n"
+          "  stowplan diff old_dump/ new_dump/             module by module\n"
+          "  stowplan diff --module=step old_dump/ new_dump/\n"
+          "  stowplan diff --by=value --top=0 a.hlo.pb b.hlo.pb\n"
+          "  stowplan diff --format=markdown old/ new/     for a pull request\n",
+      .positional = "A B",
+      .count = Positionals::kTwo,
+      .options =
+          {
+              {.name = "by",
+               .value = "WHAT",
+               .help = "put the changes together by",
+               .fallback = "cause",
+               .choices = GroupNames()},
+              {.name = "top",
+               .value = "N",
+               .help = "show at most N causes, 0: all",
+               .fallback = "8"},
+              {.name = "module",
+               .value = "NAME",
+               .help = "of directories, the modules of this name"},
+              {.name = "target",
+               .value = "NAME",
+               .help = "the machine; without, found",
+               .choices = TargetNames()},
+              {.name = "format",
+               .value = "KIND",
+               .help = "how to print",
+               .fallback = "text",
+               .choices = {"text", "markdown", "json"}},
+          },
+      .run = Run,
+  };
+}
+
+}  // namespace stowplan::cli

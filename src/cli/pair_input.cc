@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/pair_input.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cli/report_list.h"
+
+namespace stowplan::cli {
+
+std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
+                                                    const PlanInputOptions& options,
+                                                    Console& console) {
+  Result<Inputs> inputs = FindInputs({input});
+  if (!inputs) {
+    console.Show(inputs.error());
+    return std::nullopt;
+  }
+  if (inputs->modules.empty()) {
+    ShowLeftovers(*inputs, console);
+    console.ShowError("there is no plan in " + input,
+                      "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
+    return std::nullopt;
+  }
+  if (!FilterModules(options.module, *inputs, console)) return std::nullopt;
+  std::vector<NamedModule> modules;
+  std::map<std::string, int> counts;
+  for (InputModule& module : inputs->modules) {
+    std::string name(OwnName(module.name));
+    if (!module.stage.empty()) name += " " + module.stage;
+    // In the order of XLA's numbers.
+    if (const int count = ++counts[name]; count > 1) name += " #" + std::to_string(count);
+    modules.push_back({.name = std::move(name), .module = std::move(module)});
+  }
+  return modules;
+}
+
+std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
+                                                 const PlanInputOptions& options,
+                                                 Console& console) {
+  std::optional<std::vector<NamedModule>> mine = FindModules(a, options, console);
+  if (!mine) return std::nullopt;
+  std::optional<std::vector<NamedModule>> theirs = FindModules(b, options, console);
+  if (!theirs) return std::nullopt;
+  std::vector<ModulePair> pairs;
+  if (mine->size() == 1 && theirs->size() == 1) {
+    pairs.push_back({.name = (*theirs)[0].name,
+                     .a = std::move((*mine)[0].module),
+                     .b = std::move((*theirs)[0].module)});
+    return pairs;
+  }
+  std::map<std::string, size_t> rows;
+  for (NamedModule& module : *theirs) {
+    rows.emplace(module.name, pairs.size());
+    pairs.push_back({.name = module.name, .a = std::nullopt, .b = std::move(module.module)});
+  }
+  for (NamedModule& module : *mine) {
+    if (const auto row = rows.find(module.name); row != rows.end()) {
+      pairs[row->second].a = std::move(module.module);
+    } else {
+      pairs.push_back({.name = module.name, .a = std::move(module.module), .b = std::nullopt});
+    }
+  }
+  return pairs;
+}
+
+std::unique_ptr<PicturedPlan> LoadPicture(InputModule module, const PlanInputOptions& options,
+                                          Console& console) {
+  std::optional<PlanInput> plan = LoadPlan(std::move(module), options, console);
+  if (!plan) return nullptr;
+  auto pictured = std::make_unique<PicturedPlan>();
+  pictured->plan = *std::move(plan);
+  Result<explain::Picture> picture = explain::MakePicture(
+      pictured->plan.report, pictured->plan.program ? &*pictured->plan.program : nullptr,
+      pictured->plan.target);
+  if (!picture) {
+    console.Show(picture.error());
+    return nullptr;
+  }
+  pictured->picture = *std::move(picture);
+  return pictured;
+}
+
+}  // namespace stowplan::cli

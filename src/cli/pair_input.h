@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// From two words of the command line to the modules of both, side by side.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/plan_input.h"
+#include "cli/report_input.h"
+#include "stowplan/explain/picture.h"
+
+namespace stowplan::cli {
+
+// Modules of the same name; one of them may be missing.
+struct ModulePair {
+  std::string name;  // without XLA's numbers; the second of a name is "jit_f #2"
+  std::optional<InputModule> a;
+  std::optional<InputModule> b;
+};
+
+// By name; when both sides have one module, these, whatever they are called. Nothing, and a
+// message, when an input has no module. `inputs` of the options are not used.
+std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
+                                                 const PlanInputOptions& options,
+                                                 Console& console);
+
+// All modules of one input, named as in FindPairs.
+struct NamedModule {
+  std::string name;
+  InputModule module;
+};
+std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
+                                                    const PlanInputOptions& options,
+                                                    Console& console);
+
+// A plan and its picture, which points into it.
+struct PicturedPlan {
+  PlanInput plan;
+  explain::Picture picture;
+};
+// Null, and messages, when it cannot be read.
+std::unique_ptr<PicturedPlan> LoadPicture(InputModule module, const PlanInputOptions& options,
+                                          Console& console);
+
+}  // namespace stowplan::cli

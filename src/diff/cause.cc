@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/diff/cause.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "diff/places.h"
+
+namespace stowplan::diff {
+
+using explain::Picture;
+using report::ValueId;
+
+namespace {
+constexpr std::array<std::string_view, kGroups> kGroupNames = {"cause", "source", "op_name",
+                                                               "kind",  "term",   "value"};
+}  // namespace
+
+std::string_view Name(Group group) { return kGroupNames[static_cast<size_t>(group)]; }
+
+std::optional<Group> FindGroup(std::string_view name) {
+  const auto found = std::ranges::find(kGroupNames, name);
+  if (found == kGroupNames.end()) return std::nullopt;
+  return static_cast<Group>(found - kGroupNames.begin());
+}
+
+Term Cause::main_term() const {
+  const auto most = std::ranges::max_element(
+      terms, {}, [](int64_t part) { return std::abs(part); });
+  return static_cast<Term>(most - terms.begin());
+}
+
+namespace {
+
+// A place of A and a place of B: of a pair where it was and where it is; else twice the same.
+using Places = std::pair<std::string, std::string>;
+
+// Lines move when something is written above them. A place of A is one of B when most values of
+// each of them have their partners in the other.
+class PlaceLinks {
+ public:
+  PlaceLinks(const Match& match, const Picture& a, const Picture& b, Group group) {
+    if (group == Group::kKind || group == Group::kValue || group == Group::kTerm) return;
+    std::map<Places, int64_t> counts;
+    for (size_t i = 0; i < match.b_of_a.size(); ++i) {
+      if (match.b_of_a[i].is_none()) continue;
+      ++counts[{PlaceOf(a, ValueId(i), group), PlaceOf(b, match.b_of_a[i], group)}];
+    }
+    std::map<std::string, std::pair<int64_t, std::string>> best_of_a;
+    std::map<std::string, std::pair<int64_t, std::string>> best_of_b;
+    for (const auto& [places, count] : counts) {
+      const auto offer = [&, n = count](auto& best, const std::string& mine,
+                                        const std::string& other) {
+        auto& [most, who] = best[mine];
+        // Of equal ones the place that did not move, else the first.
+        if (n > most || (n == most && other == mine)) {
+          most = n;
+          who = other;
+        }
+      };
+      offer(best_of_a, places.first, places.second);
+      offer(best_of_b, places.second, places.first);
+    }
+    for (const auto& [mine, best] : best_of_a) {
+      if (best_of_b[best.second].second != mine) continue;
+      b_of_a_[mine] = best.second;
+      a_of_b_[best.second] = mine;
+    }
+  }
+
+  [[nodiscard]] Places OfA(const std::string& place) const {
+    const auto found = b_of_a_.find(place);
+    return {place, found == b_of_a_.end() ? place : found->second};
+  }
+  [[nodiscard]] Places OfB(const std::string& place) const {
+    const auto found = a_of_b_.find(place);
+    return {found == a_of_b_.end() ? place : found->second, place};
+  }
+
+ private:
+  std::map<std::string, std::string> b_of_a_;
+  std::map<std::string, std::string> a_of_b_;
+};
+
+std::string TextOf(const Places& places) {
+  if (places.first == places.second) return places.second;
+  return places.second + " (was " + places.first + ")";
+}
+
+bool IsLarger(int64_t a, int64_t b) { return std::abs(a) > std::abs(b); }
+
+// Changes of shape that are one.
+struct ResizeKey {
+  std::string types;
+  int64_t before = 0;
+  int64_t after = 0;
+  friend auto operator<=>(const ResizeKey&, const ResizeKey&) = default;
+};
+
+struct Key {
+  Places places;
+  ResizeKey resize;
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+class Grouper {
+ public:
+  Grouper(const SpaceDiff& space, const Match& match, const Picture& a, const Picture& b,
+          Group group)
+      : space_(space), a_(a), b_(b), group_(group), links_(match, a, b, group) {}
+
+  std::vector<Cause> Run() {
+    for (size_t i = 0; i < space_.changes.size(); ++i) AddChange(static_cast<uint32_t>(i));
+    std::vector<Cause> causes;
+    for (auto& [key, cause] : causes_) {
+      Finish(key, cause);
+      causes.push_back(std::move(cause));
+    }
+    std::ranges::sort(causes, [](const Cause& a, const Cause& b) {
+      if (IsLarger(a.bytes, b.bytes) || IsLarger(b.bytes, a.bytes))
+        return IsLarger(a.bytes, b.bytes);
+      return a.name < b.name;
+    });
+    const int64_t moved = space_.terms[static_cast<size_t>(Term::kPeakMoved)];
+    if (moved != 0) {
+      Cause& cause = causes.emplace_back();
+      cause.name = "the peak moved";
+      cause.is_moved = true;
+      cause.bytes = moved;
+      cause.terms[static_cast<size_t>(Term::kPeakMoved)] = moved;
+    }
+    return causes;
+  }
+
+ private:
+  [[nodiscard]] Places PlacesOf(const Change& change) const {
+    if (change.a.is_none()) return links_.OfB(PlaceOf(b_, change.b, group_));
+    if (change.b.is_none()) return links_.OfA(PlaceOf(a_, change.a, group_));
+    return {PlaceOf(a_, change.a, group_), PlaceOf(b_, change.b, group_)};
+  }
+
+  // Whether the bytes follow from another size of the value.
+  [[nodiscard]] bool IsResize(const Change& change) const {
+    return group_ == Group::kCause &&
+           (change.term == Term::kGrown || change.term == Term::kShrunk ||
+            change.term == Term::kPadding) &&
+           a_.report->values[change.a].shape != b_.report->values[change.b].shape;
+  }
+
+  [[nodiscard]] ShapeChange ShapeOf(const Change& change) const {
+    return ChangeOf(a_.report->values[change.a].shape, b_.report->values[change.b].shape);
+  }
+
+  void AddChange(uint32_t index) {
+    const Change& change = space_.changes[index];
+    Key key;
+    if (IsResize(change)) {
+      const ShapeChange shape = ShapeOf(change);
+      key.resize = {.types = shape.types, .before = shape.before, .after = shape.after};
+    } else if (group_ == Group::kTerm) {
+      key.places.first = key.places.second = std::string(Name(change.term));
+    } else {
+      key.places = PlacesOf(change);
+    }
+    Cause& cause = causes_[key];
+    cause.is_resize = IsResize(change);
+    cause.bytes += change.bytes;
+    cause.terms[static_cast<size_t>(change.term)] += change.bytes;
+    cause.changes.push_back(index);
+  }
+
+  void Finish(const Key& key, Cause& cause) {
+    std::ranges::stable_sort(cause.changes, [&](uint32_t x, uint32_t y) {
+      return IsLarger(space_.changes[x].bytes, space_.changes[y].bytes);
+    });
+    AddParts(cause);
+    cause.name = cause.is_resize ? ResizeName(key.resize, cause) : TextOf(key.places);
+    const Change& largest = space_.changes[cause.changes[0]];
+    if (!largest.a.is_none()) cause.kind_a = a_.fact(largest.a).kind;
+    if (!largest.b.is_none()) cause.kind_b = b_.fact(largest.b).kind;
+  }
+
+  void AddParts(Cause& cause) const {
+    std::map<Places, size_t> rows;
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    for (const uint32_t index : cause.changes) {
+      const Change& change = space_.changes[index];
+      const auto [row, is_new] = rows.try_emplace(PlacesOf(change), cause.parts.size());
+      if (is_new) {
+        CausePart part;
+        part.place = TextOf(row->first);
+        part.largest = index;
+        cause.parts.push_back(std::move(part));
+      }
+      CausePart& part = cause.parts[row->second];
+      part.bytes += change.bytes;
+      // A pair may have several terms.
+      const std::pair pair(change.a.index, change.b.index);
+      pairs.push_back(pair);
+      ++part.values;
+    }
+    std::ranges::sort(pairs);
+    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    cause.values = static_cast<int64_t>(pairs.size());
+    std::ranges::stable_sort(cause.parts, [](const CausePart& x, const CausePart& y) {
+      return IsLarger(x.bytes, y.bytes);
+    });
+  }
+
+  // The smallest dimension that changed says it best: others are products with it.
+  [[nodiscard]] std::string ResizeName(const ResizeKey& key, const Cause& cause) const {
+    std::string name = key.types;
+    std::pair<int64_t, int64_t> least(0, 0);
+    for (const uint32_t index : cause.changes) {
+      const ShapeChange shape = ShapeOf(space_.changes[index]);
+      if (shape.from == shape.to) continue;
+      if (least.first == least.second || shape.from < least.first)
+        least = {shape.from, shape.to};
+    }
+    if (key.before != key.after || key.types.empty()) {
+      if (!name.empty()) name += ", ";
+      if (least.first != least.second) {
+        name += std::to_string(least.first) + " -> " + std::to_string(least.second);
+      } else if (key.before != key.after) {
+        name += std::to_string(key.before) + " -> " + std::to_string(key.after) + " elements";
+      } else {
+        name += "another layout";
+      }
+    }
+    return name;
+  }
+
+  const SpaceDiff& space_;
+  const Picture& a_;
+  const Picture& b_;
+  Group group_;
+  PlaceLinks links_;
+  std::map<Key, Cause> causes_;
+};
+
+}  // namespace
+
+std::vector<Cause> CausesOf(const SpaceDiff& space, const Match& match, const Picture& a,
+                            const Picture& b, Group group) {
+  return Grouper(space, match, a, b, group).Run();
+}
+
+}  // namespace stowplan::diff

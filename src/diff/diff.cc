@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/diff/diff.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "base/checked_math.h"
+#include "diff/moments.h"
+#include "stowplan/explain/moment.h"
+#include "stowplan/explain/partition.h"
+
+namespace stowplan::diff {
+
+using explain::Moment;
+using explain::Picture;
+using explain::Share;
+using report::ValueId;
+
+std::string_view Name(Term term) {
+  switch (term) {
+    case Term::kNew:
+      return "new";
+    case Term::kGone:
+      return "gone";
+    case Term::kCopies:
+      return "copies";
+    case Term::kGrown:
+      return "grown";
+    case Term::kShrunk:
+      return "shrunk";
+    case Term::kPadding:
+      return "padding";
+    case Term::kLonger:
+      return "lives longer";
+    case Term::kShorter:
+      return "lives shorter";
+    case Term::kSharingLost:
+      return "sharing lost";
+    case Term::kSharingWon:
+      return "sharing won";
+    case Term::kSpace:
+      return "memory space";
+    case Term::kPeakMoved:
+      return "peak moved";
+    case Term::kDead:
+      return "dead";
+    case Term::kFragmentation:
+      return "fragmentation";
+    case Term::kAlignment:
+      return "alignment";
+    case Term::kUntimed:
+      return "without live range";
+    case Term::kThreadLocal:
+      break;
+  }
+  return "thread-local";
+}
+
+Term Opposite(Term term) {
+  switch (term) {
+    case Term::kNew:
+      return Term::kGone;
+    case Term::kGone:
+      return Term::kNew;
+    case Term::kGrown:
+      return Term::kShrunk;
+    case Term::kShrunk:
+      return Term::kGrown;
+    case Term::kLonger:
+      return Term::kShorter;
+    case Term::kShorter:
+      return Term::kLonger;
+    case Term::kSharingLost:
+      return Term::kSharingWon;
+    case Term::kSharingWon:
+      return Term::kSharingLost;
+    default:
+      return term;
+  }
+}
+
+std::string_view Name(Use use) {
+  switch (use) {
+    case Use::kParameter:
+      return "parameters";
+    case Use::kDonated:
+      return "donated parameters";
+    case Use::kConstant:
+      return "constants";
+    case Use::kOutput:
+      return "outputs";
+    case Use::kTemporary:
+      return "temporaries";
+    case Use::kThreadLocal:
+      break;
+  }
+  return "thread-local";
+}
+
+bool Diff::is_empty() const {
+  const auto is_same = [](const auto& row) { return row.a == row.b; };
+  if (counts.only_a != 0 || counts.only_b != 0 || counts.resized != 0 || counts.other_space != 0)
+    return false;
+  if (!std::ranges::all_of(totals, is_same) || !std::ranges::all_of(kinds, is_same)) return false;
+  return std::ranges::all_of(spaces, [](const SpaceDiff& space) {
+    return space.changes.empty() && space.a.bytes == space.b.bytes &&
+           std::ranges::all_of(space.terms, [](int64_t bytes) { return bytes == 0; }) &&
+           space.footprint_a == space.footprint_b;
+  });
+}
+
+namespace {
+
+// The sums of terms go over all values, overlapping or not.
+Result<bool> CheckSizes(const Picture& picture) {
+  int64_t sum = 0;
+  for (const report::Value& value : picture.report->values.rows()) {
+    if (value.allocation.is_none()) continue;
+    const std::optional<int64_t> next = CheckedAdd(sum, value.size);
+    if (!next || *next > INT64_MAX / 2) {
+      const report::Report& report = *picture.report;
+      return Fail(report.sources.empty() ? report.name : report.sources[0]->name(),
+                  "the sizes of its values do not fit in 62 bits together");
+    }
+    sum = *next;
+  }
+  return true;
+}
+
+// Which of two programs comes first, by all that a diff looks at: no matter which one is called A.
+std::strong_ordering OrderOf(const Picture& a, const Picture& b) {
+  const std::span<const report::Value> mine = a.report->values.rows();
+  const std::span<const report::Value> theirs = b.report->values.rows();
+  if (const auto order = mine.size() <=> theirs.size(); order != 0) return order;
+  const auto key = [](const report::Value& value, const explain::ValueFact& fact) {
+    return std::tuple(value.start, value.end, value.size, value.offset, value.allocation.index,
+                      value.shape, fact.op_name);
+  };
+  for (size_t i = 0; i < mine.size(); ++i) {
+    const auto order = key(mine[i], a.values[i]) <=> key(theirs[i], b.values[i]);
+    if (order != 0) return order;
+  }
+  return std::strong_ordering::equal;
+}
+
+class Differ {
+ public:
+  Differ(const Picture& a, const Picture& b) : a_(a), b_(b) {}
+
+  Diff Run() {
+    diff_.match = MatchValues(a_, b_);
+    diff_.has_peak = report::HasPeak(*a_.report) && report::HasPeak(*b_.report);
+    if (diff_.has_peak) {
+      b_times_ = SameTimes(a_, b_, diff_.match.b_of_a);
+      a_times_ = SameTimes(b_, a_, diff_.match.a_of_b);
+      curves_a_ = explain::CurvesOf(*a_.report);
+      curves_b_ = explain::CurvesOf(*b_.report);
+      is_a_first_ = OrderOf(a_, b_) <= 0;
+    }
+    std::set<int64_t> colors;
+    for (const Picture* picture : {&a_, &b_}) {
+      for (const report::Allocation& allocation : picture->report->allocations.rows())
+        colors.insert(allocation.color);
+    }
+    AddSpace(std::nullopt);
+    for (const int64_t color : colors) AddSpace(color);
+    AddTotals();
+    if (diff_.has_peak) AddKinds();
+    Count();
+    return std::move(diff_);
+  }
+
+ private:
+  static report::Peak PeakOf(const explain::Curves& curves, std::optional<int64_t> space) {
+    if (!space) return curves.all.peak;
+    const auto curve = std::ranges::find(curves.spaces, space, &explain::Curve::space);
+    return curve == curves.spaces.end() ? report::Peak{} : curve->peak;
+  }
+
+  static int64_t AllocatedBytes(const report::Report& report, std::optional<int64_t> space) {
+    int64_t bytes = 0;
+    for (const report::Allocation& allocation : report.allocations.rows()) {
+      if (!space || allocation.color == *space) bytes += allocation.size;
+    }
+    return bytes;
+  }
+
+  void AddSpace(std::optional<int64_t> space) {
+    SpaceDiff& out = diff_.spaces.emplace_back();
+    out.space = space;
+    if (!diff_.has_peak) {
+      out.footprint_a.bytes = AllocatedBytes(*a_.report, space);
+      out.footprint_b.bytes = AllocatedBytes(*b_.report, space);
+      return;
+    }
+    out.a = PeakOf(curves_a_, space);
+    out.b = PeakOf(curves_b_, space);
+    Moment mine = explain::MomentAt(a_, out.a.time, space);
+    Moment theirs = explain::MomentAt(b_, out.b.time, space);
+    Moment same_in_b = SameMoment(mine, b_, b_times_, diff_.match.b_of_a);
+    Moment same_in_a = SameMoment(theirs, a_, a_times_, diff_.match.a_of_b);
+    out.is_at_b = IsAtB(out, same_in_a.bytes, same_in_b.bytes);
+    if (out.is_at_b) {
+      mine = std::move(same_in_a);
+    } else {
+      theirs = std::move(same_in_b);
+    }
+    out.time_a = mine.time;
+    out.time_b = theirs.time;
+    Compare(mine, theirs, out);
+    out.terms[static_cast<size_t>(Term::kPeakMoved)] =
+        (out.b.bytes - theirs.bytes) - (out.a.bytes - mine.bytes);
+    AddFootprint(out);
+  }
+
+  // The larger peak; of equal ones that which is closer to the other program's at the same moment;
+  // else anything that does not depend on which program is A.
+  [[nodiscard]] bool IsAtB(const SpaceDiff& space, int64_t same_in_a, int64_t same_in_b) const {
+    if (space.a.bytes != space.b.bytes) return space.b.bytes > space.a.bytes;
+    if (same_in_a != same_in_b) return same_in_a > same_in_b;
+    return !is_a_first_;
+  }
+
+  void Compare(const Moment& mine, const Moment& theirs, SpaceDiff& out) {
+    std::vector<const Share*> a_shares(a_.values.size());
+    for (const Share& share : mine.shares) a_shares[share.value.index] = &share;
+    std::vector<Share> rows = theirs.shares;
+    std::ranges::sort(rows, {}, &Share::value);
+    for (const Share& share : rows) {
+      const ValueId partner = diff_.match.a_of_b[share.value.index];
+      if (!partner.is_none() && a_shares[partner.index] != nullptr) {
+        AddBoth(*a_shares[partner.index], share, out);
+        a_shares[partner.index] = nullptr;
+        continue;
+      }
+      const Term term = TermOf(a_, partner, IsCopy(b_, share.value), Term::kNew, Term::kLonger,
+                               out.space);
+      Add(term, share.bytes, partner, share.value, out);
+    }
+    for (size_t i = 0; i < a_shares.size(); ++i) {
+      if (a_shares[i] == nullptr) continue;
+      const ValueId partner = diff_.match.b_of_a[i];
+      const Term term =
+          TermOf(b_, partner, IsCopy(a_, ValueId(i)), Term::kGone, Term::kShorter, out.space);
+      Add(term, -a_shares[i]->bytes, ValueId(i), partner, out);
+    }
+  }
+
+  // Of a value that is live on one side only; `partner` is of the other one.
+  static Term TermOf(const Picture& other, ValueId partner, bool is_copy, Term alone, Term timed,
+                     std::optional<int64_t> space) {
+    if (partner.is_none()) return is_copy ? Term::kCopies : alone;
+    const report::Value& value = other.report->values[partner];
+    if (space && other.report->allocations[value.allocation].color != *space) return Term::kSpace;
+    return timed;
+  }
+
+  void AddBoth(const Share& a, const Share& b, SpaceDiff& out) {
+    const int64_t a_size = a_.report->values[a.value].size;
+    const int64_t b_size = b_.report->values[b.value].size;
+    const int64_t padding = b_.fact(b.value).padding - a_.fact(a.value).padding;
+    const int64_t plain = b_size - a_size - padding;
+    const int64_t sharing = (a_size - a.bytes) - (b_size - b.bytes);
+    Add(plain > 0 ? Term::kGrown : Term::kShrunk, plain, a.value, b.value, out);
+    Add(Term::kPadding, padding, a.value, b.value, out);
+    Add(sharing > 0 ? Term::kSharingLost : Term::kSharingWon, sharing, a.value, b.value, out);
+  }
+
+  static void Add(Term term, int64_t bytes, ValueId a, ValueId b, SpaceDiff& out) {
+    if (bytes == 0) return;
+    out.changes.push_back({.term = term, .bytes = bytes, .a = a, .b = b});
+    out.terms[static_cast<size_t>(term)] += bytes;
+  }
+
+  void AddFootprint(SpaceDiff& out) const {
+    out.footprint_a = explain::FootprintAt(a_, out.a.time, out.space);
+    out.footprint_b = explain::FootprintAt(b_, out.b.time, out.space);
+    const auto set = [&](Term term, int64_t explain::Footprint::* part) {
+      out.terms[static_cast<size_t>(term)] = out.footprint_b.*part - out.footprint_a.*part;
+    };
+    set(Term::kDead, &explain::Footprint::dead);
+    set(Term::kFragmentation, &explain::Footprint::fragmentation);
+    set(Term::kAlignment, &explain::Footprint::alignment);
+    set(Term::kUntimed, &explain::Footprint::untimed);
+    set(Term::kThreadLocal, &explain::Footprint::thread_local_bytes);
+  }
+
+  static Use UseOf(const report::Allocation& allocation) {
+    if (allocation.is_thread_local) return Use::kThreadLocal;
+    if (allocation.parameter)
+      return allocation.is_maybe_live_out ? Use::kDonated : Use::kParameter;
+    if (allocation.is_constant) return Use::kConstant;
+    return allocation.is_maybe_live_out ? Use::kOutput : Use::kTemporary;
+  }
+
+  void AddTotals() {
+    std::map<std::pair<int64_t, Use>, std::pair<int64_t, int64_t>> sums;
+    for (const report::Allocation& allocation : a_.report->allocations.rows())
+      sums[{allocation.color, UseOf(allocation)}].first += allocation.size;
+    for (const report::Allocation& allocation : b_.report->allocations.rows())
+      sums[{allocation.color, UseOf(allocation)}].second += allocation.size;
+    for (const auto& [key, sum] : sums) {
+      if (sum.first == 0 && sum.second == 0) continue;
+      diff_.totals.push_back(
+          {.space = key.first, .use = key.second, .a = sum.first, .b = sum.second});
+    }
+  }
+
+  void AddKinds() {
+    std::array<KindTotal, explain::kKinds + 1> rows;
+    for (size_t k = 0; k < explain::kKinds; ++k)
+      rows[k].name = explain::Name(static_cast<explain::Kind>(k));
+    rows.back().name = "padding";
+    const auto add = [&](const Picture& picture, const report::Peak& peak,
+                         int64_t KindTotal::* side) {
+      for (const Share& share : explain::MomentAt(picture, peak.time).shares) {
+        rows[static_cast<size_t>(picture.fact(share.value).kind)].*side +=
+            share.bytes - share.padding;
+        rows.back().*side += share.padding;
+      }
+    };
+    add(a_, curves_a_.all.peak, &KindTotal::a);
+    add(b_, curves_b_.all.peak, &KindTotal::b);
+    for (const KindTotal& row : rows) {
+      if (row.a != 0 || row.b != 0) diff_.kinds.push_back(row);
+    }
+  }
+
+  void Count() {
+    for (size_t i = 0; i < a_.values.size(); ++i) {
+      const report::Value& value = a_.report->values[ValueId(i)];
+      if (!IsMatched(*a_.report, value)) continue;
+      const ValueId partner = diff_.match.b_of_a[i];
+      if (partner.is_none()) {
+        ++diff_.counts.only_a;
+        continue;
+      }
+      const report::Value& other = b_.report->values[partner];
+      ++diff_.counts.pairs;
+      if (value.size != other.size) ++diff_.counts.resized;
+      if (a_.report->allocations[value.allocation].color !=
+          b_.report->allocations[other.allocation].color)
+        ++diff_.counts.other_space;
+    }
+    for (size_t i = 0; i < b_.values.size(); ++i) {
+      if (IsMatched(*b_.report, b_.report->values[ValueId(i)]) &&
+          diff_.match.a_of_b[i].is_none())
+        ++diff_.counts.only_b;
+    }
+  }
+
+  const Picture& a_;
+  const Picture& b_;
+  Diff diff_;
+  std::vector<int64_t> b_times_;  // by time of A
+  std::vector<int64_t> a_times_;  // by time of B
+  explain::Curves curves_a_;
+  explain::Curves curves_b_;
+  bool is_a_first_ = true;
+};
+
+}  // namespace
+
+Result<Diff> DiffOf(const Picture& a, const Picture& b) {
+  for (const Picture* picture : {&a, &b}) {
+    STOWPLAN_TRY([[maybe_unused]] const bool ok, CheckSizes(*picture));
+  }
+  return Differ(a, b).Run();
+}
+
+}  // namespace stowplan::diff

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diff/moments.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_map>
+#include <utility>
+
+namespace stowplan::diff {
+
+using explain::Moment;
+using explain::Picture;
+using explain::Share;
+using report::ValueId;
+
+std::vector<int64_t> SameTimes(const Picture& from, const Picture& to,
+                               const std::vector<ValueId>& partners) {
+  std::vector<int64_t> times(from.report->live_ranges->sequence.size(), -1);
+  for (size_t i = 0; i < partners.size(); ++i) {
+    if (partners[i].is_none()) continue;
+    const int64_t time = from.op_of(ValueId(i)).time;
+    const int64_t same = to.op_of(partners[i]).time;
+    // An instruction is known by the first of its values that has a partner.
+    if (time >= 0 && same >= 0 && times[static_cast<size_t>(time)] < 0)
+      times[static_cast<size_t>(time)] = same;
+  }
+  return times;
+}
+
+namespace {
+
+// The bytes by which two moments differ, value by value. DiffOf has seen that such sums fit.
+int64_t Distance(const std::unordered_map<uint32_t, int64_t>& expected, const Moment& moment) {
+  int64_t sum = 0;
+  int64_t found = 0;
+  int64_t all = 0;
+  for (const auto& [value, bytes] : expected) all += bytes;
+  for (const Share& share : moment.shares) {
+    const auto same = expected.find(share.value.index);
+    const int64_t bytes = same == expected.end() ? 0 : same->second;
+    sum += std::abs(share.bytes - bytes);
+    found += bytes;
+  }
+  return sum + (all - found);
+}
+
+// Times of `to` to look at, the likeliest first: the instruction itself, else as far behind the
+// one before, or before the one behind, as here.
+std::vector<int64_t> Candidates(int64_t time, const Picture& to,
+                                const std::vector<int64_t>& times) {
+  const auto count = static_cast<int64_t>(times.size());
+  const int64_t end = to.report->live_ranges->end;
+  const int64_t at = std::clamp<int64_t>(time, 0, std::max<int64_t>(0, count - 1));
+  std::vector<int64_t> found;
+  const auto add = [&](int64_t candidate) {
+    candidate = std::clamp<int64_t>(candidate, 0, end);
+    if (std::ranges::find(found, candidate) == found.end()) found.push_back(candidate);
+  };
+  if (count != 0 && at == time && times[static_cast<size_t>(at)] >= 0)
+    return {times[static_cast<size_t>(at)]};
+  for (int64_t i = std::min(at, count - 1); i >= 0; --i) {
+    const int64_t same = times[static_cast<size_t>(i)];
+    if (same < 0) continue;
+    add(same + (time - i));
+    add(same);
+    break;
+  }
+  for (int64_t i = at; i < count; ++i) {
+    const int64_t same = times[static_cast<size_t>(i)];
+    if (same < 0) continue;
+    add(same - (i - time));
+    add(same);
+    break;
+  }
+  if (found.empty()) add(time);
+  return found;
+}
+
+}  // namespace
+
+Moment SameMoment(const Moment& moment, const Picture& to, const std::vector<int64_t>& times,
+                  const std::vector<ValueId>& partners) {
+  const std::vector<int64_t> candidates = Candidates(moment.time, to, times);
+  if (candidates.size() == 1) return explain::MomentAt(to, candidates[0], moment.space);
+  std::unordered_map<uint32_t, int64_t> expected;
+  for (const Share& share : moment.shares) {
+    const ValueId partner = partners[share.value.index];
+    if (!partner.is_none()) expected[partner.index] += share.bytes;
+  }
+  std::optional<Moment> best;
+  int64_t least = 0;
+  for (const int64_t time : candidates) {
+    Moment other = explain::MomentAt(to, time, moment.space);
+    const int64_t distance = Distance(expected, other);
+    if (best && distance >= least) continue;
+    least = distance;
+    best = std::move(other);
+  }
+  return *std::move(best);
+}
+
+}  // namespace stowplan::diff

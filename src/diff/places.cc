@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diff/places.h"
+
+#include <charconv>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "base/checked_math.h"
+#include "stowplan/diff/match.h"
+#include "stowplan/explain/partition.h"
+#include "stowplan/hlo/opcode.h"
+
+namespace stowplan::diff {
+
+using explain::Op;
+using explain::Picture;
+using hlo::Opcode;
+using report::ValueId;
+
+namespace {
+
+// "argument params" of params['w'][0]; all of a caller's argument is one place.
+std::string ArgumentOf(std::string_view path) {
+  const std::vector<std::string_view> parts = explain::ParameterParts(path);
+  return parts.empty() ? std::string() : "argument " + std::string(parts[0]);
+}
+
+// By the words that the value has; a copy has those of what it copies.
+std::string WordsOf(const Picture& picture, ValueId id) {
+  const explain::ValueFact& fact = picture.fact(id);
+  if (!fact.frame.is_none()) return explain::SourceText(picture, fact.frame);
+  // What JAX calls a parameter is its path; an op_name begins with the function.
+  if (IsCopy(picture, id) && fact.op_name.find('/') == std::string_view::npos)
+    return ArgumentOf(fact.op_name);
+  return std::string(fact.op_name);
+}
+
+std::string BestPlace(const Picture& picture, ValueId id) {
+  const report::Value& value = picture.report->values[id];
+  const Op& op = picture.op_of(id);
+  if (op.opcode == Opcode::kParameter && !value.allocation.is_none()) {
+    const std::string& path = picture.parameter_paths[value.allocation.index];
+    if (!path.empty()) return ArgumentOf(path);
+    if (const auto number = picture.report->allocations[value.allocation].parameter)
+      return "parameter " + std::to_string(*number);
+  }
+  const std::string words = WordsOf(picture, id);
+  if (!words.empty()) return IsCopy(picture, id) ? "copy of " + words : words;
+  return std::string(op.opcode == Opcode::kUnknown ? "instruction" : hlo::Name(op.opcode)) +
+         " without source";
+}
+
+struct PlainShape {
+  std::string_view type;
+  std::vector<int64_t> dimensions;
+  bool is_known = false;
+};
+
+PlainShape ParseShape(std::string_view text) {
+  PlainShape shape;
+  const size_t open = text.find('[');
+  if (open == std::string_view::npos || text.starts_with('(')) return shape;
+  const size_t close = text.find(']', open);
+  if (close == std::string_view::npos) return shape;
+  shape.type = text.substr(0, open);
+  for (size_t at = open + 1; at < close;) {
+    if (text.substr(at).starts_with("<=")) at += 2;
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + close, number);
+    if (error != std::errc() || number < 0) return shape;
+    shape.dimensions.push_back(number);
+    at = static_cast<size_t>(end - text.data()) + 1;  // behind the comma
+  }
+  shape.is_known = true;
+  return shape;
+}
+
+std::optional<int64_t> ElementsOf(const PlainShape& shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape.dimensions) {
+    const std::optional<int64_t> next = CheckedMultiply(count, size);
+    if (!next) return std::nullopt;
+    count = *next;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::string PlaceOf(const Picture& picture, ValueId id, Group group) {
+  const explain::ValueFact& fact = picture.fact(id);
+  switch (group) {
+    case Group::kSource:
+      return fact.frame.is_none() ? "(no source)" : explain::SourceText(picture, fact.frame);
+    case Group::kOpName:
+      return fact.op_name.empty() ? "(no op_name)" : std::string(fact.op_name);
+    case Group::kKind:
+      return std::string(explain::Name(fact.kind));
+    case Group::kValue:
+    case Group::kTerm:
+      return explain::ValueName(*picture.report, id);
+    case Group::kCause:
+      break;
+  }
+  return BestPlace(picture, id);
+}
+
+ShapeChange ChangeOf(std::string_view before, std::string_view after) {
+  ShapeChange change;
+  const PlainShape a = ParseShape(before);
+  const PlainShape b = ParseShape(after);
+  if (!a.is_known || !b.is_known) return change;
+  if (a.type != b.type) change.types = std::string(a.type) + " -> " + std::string(b.type);
+  if (a.dimensions.size() == b.dimensions.size()) {
+    for (size_t i = 0; i < a.dimensions.size() && change.from == change.to; ++i) {
+      change.from = a.dimensions[i];
+      change.to = b.dimensions[i];
+    }
+    if (change.from == change.to) change.from = change.to = 0;
+  }
+  const std::optional<int64_t> elements_a = ElementsOf(a);
+  const std::optional<int64_t> elements_b = ElementsOf(b);
+  if (elements_a && elements_b && *elements_a != 0 && *elements_b != 0) {
+    const int64_t common = std::gcd(*elements_a, *elements_b);
+    change.before = *elements_a / common;
+    change.after = *elements_b / common;
+  }
+  return change;
+}
+
+}  // namespace stowplan::diff
