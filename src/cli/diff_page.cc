@@ -122,7 +122,7 @@ void AppendTerms(const SpaceDiff& space, std::string& out) {
 std::string ChangeText(const DiffView& view, const diff::Change& change, size_t width) {
   const auto shape = [](const explain::Picture& picture, report::ValueId id) {
     const std::string_view text = picture.report->values[id].shape;
-    return std::string(text.substr(0, text.find('{')));
+    return std::string(text.starts_with('(') ? "tuple" : text.substr(0, text.find('{')));
   };
   const auto both = [](const std::string& a, const std::string& b) {
     return a == b || b.empty() ? a : (a.empty() ? b : a + " -> " + b);
@@ -164,10 +164,13 @@ void AppendCause(const DiffView& view, const SpaceDiff& space, const Cause& caus
   for (size_t i = 0; i < std::min(kParts, cause.parts.size()); ++i) {
     const diff::CausePart& part = cause.parts[i];
     // Where all of it is at one place, the name has said so.
-    if (cause.is_resize || cause.parts.size() > 1)
+    const bool is_named = cause.is_resize || cause.parts.size() > 1;
+    if (is_named)
       out += fmt::format("{:>17}{:>11}  {}\n", "", SignedBytes(part.bytes),
                          Shortened(Printable(part.place), 49));
-    out += fmt::format("{:>17}{}\n", "", ChangeText(view, space.changes[part.largest], 63));
+    const size_t indent = is_named ? 30 : 17;
+    out += fmt::format("{:>{}}{}\n", "", indent,
+                       ChangeText(view, space.changes[part.largest], 80 - indent));
   }
   if (cause.parts.size() > kParts)
     out += fmt::format("{:>17}and at {} other places\n", "", cause.parts.size() - kParts);

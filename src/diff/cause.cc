@@ -95,8 +95,7 @@ bool IsLarger(int64_t a, int64_t b) { return std::abs(a) > std::abs(b); }
 // Changes of shape that are one.
 struct ResizeKey {
   std::string types;
-  int64_t before = 0;
-  int64_t after = 0;
+  std::string factors;
   friend auto operator<=>(const ResizeKey&, const ResizeKey&) = default;
 };
 
@@ -159,7 +158,7 @@ class Grouper {
     Key key;
     if (IsResize(change)) {
       const ShapeChange shape = ShapeOf(change);
-      key.resize = {.types = shape.types, .before = shape.before, .after = shape.after};
+      key.resize = {.types = shape.types, .factors = shape.factors};
     } else if (group_ == Group::kTerm) {
       key.places.first = key.places.second = std::string(Name(change.term));
     } else {
@@ -220,12 +219,12 @@ class Grouper {
       if (least.first == least.second || shape.from < least.first)
         least = {shape.from, shape.to};
     }
-    if (key.before != key.after || key.types.empty()) {
+    if (!key.factors.empty() || key.types.empty()) {
       if (!name.empty()) name += ", ";
       if (least.first != least.second) {
         name += std::to_string(least.first) + " -> " + std::to_string(least.second);
-      } else if (key.before != key.after) {
-        name += std::to_string(key.before) + " -> " + std::to_string(key.after) + " elements";
+      } else if (!key.factors.empty()) {
+        name += key.factors + " times the elements";
       } else {
         name += "another layout";
       }

@@ -101,16 +101,24 @@ std::string_view Name(Use use) {
   return "thread-local";
 }
 
-bool Diff::is_empty() const {
+namespace {
+
+bool HasSameValues(const Diff& diff) {
   const auto is_same = [](const auto& row) { return row.a == row.b; };
-  if (counts.only_a != 0 || counts.only_b != 0 || counts.resized != 0 || counts.other_space != 0)
-    return false;
-  if (!std::ranges::all_of(totals, is_same) || !std::ranges::all_of(kinds, is_same)) return false;
-  return std::ranges::all_of(spaces, [](const SpaceDiff& space) {
-    return space.changes.empty() && space.a.bytes == space.b.bytes &&
-           std::ranges::all_of(space.terms, [](int64_t bytes) { return bytes == 0; }) &&
-           space.footprint_a == space.footprint_b;
-  });
+  const Counts& counts = diff.counts;
+  return counts.only_a == 0 && counts.only_b == 0 && counts.resized == 0 &&
+         counts.other_space == 0 && std::ranges::all_of(diff.totals, is_same) &&
+         std::ranges::all_of(diff.kinds, is_same);
+}
+
+bool HasSameTotals(const SpaceDiff& space) {
+  return space.a.bytes == space.b.bytes && space.footprint_a == space.footprint_b;
+}
+
+}  // namespace
+
+bool Diff::is_empty() const {
+  return HasSameValues(*this) && std::ranges::all_of(spaces, HasSameTotals);
 }
 
 namespace {
@@ -171,6 +179,12 @@ class Differ {
     AddTotals();
     if (diff_.has_peak) AddKinds();
     Count();
+    if (diff_.is_empty()) {
+      for (SpaceDiff& space : diff_.spaces) {
+        space.changes.clear();
+        space.terms.fill(0);
+      }
+    }
     return std::move(diff_);
   }
 
@@ -237,15 +251,19 @@ class Differ {
         a_shares[partner.index] = nullptr;
         continue;
       }
-      const Term term = TermOf(a_, partner, IsCopy(b_, share.value), Term::kNew, Term::kLonger,
-                               out.space);
+      Term term = TermOf(a_, partner, IsCopy(b_, share.value), Term::kNew, Term::kLonger,
+                         out.space);
+      if (term == Term::kLonger && IsDonationChanged(partner, share.value))
+        term = Term::kSharingLost;
       Add(term, share.bytes, partner, share.value, out);
     }
     for (size_t i = 0; i < a_shares.size(); ++i) {
       if (a_shares[i] == nullptr) continue;
       const ValueId partner = diff_.match.b_of_a[i];
-      const Term term =
+      Term term =
           TermOf(b_, partner, IsCopy(a_, ValueId(i)), Term::kGone, Term::kShorter, out.space);
+      if (term == Term::kShorter && IsDonationChanged(ValueId(i), partner))
+        term = Term::kSharingWon;
       Add(term, -a_shares[i]->bytes, ValueId(i), partner, out);
     }
   }
@@ -257,6 +275,13 @@ class Differ {
     const report::Value& value = other.report->values[partner];
     if (space && other.report->allocations[value.allocation].color != *space) return Term::kSpace;
     return timed;
+  }
+
+  [[nodiscard]] bool IsDonationChanged(ValueId a, ValueId b) const {
+    const explain::Kind was = a_.fact(a).kind;
+    const explain::Kind is = b_.fact(b).kind;
+    return (was == explain::Kind::kDonated && is == explain::Kind::kParameter) ||
+           (was == explain::Kind::kParameter && is == explain::Kind::kDonated);
   }
 
   void AddBoth(const Share& a, const Share& b, SpaceDiff& out) {

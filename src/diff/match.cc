@@ -24,15 +24,23 @@ bool IsMatched(const report::Report& report, const report::Value& value) {
   return !value.allocation.is_none() && !report.allocations[value.allocation].is_thread_local;
 }
 
+namespace {
+
+bool IsCopyOpcode(Opcode opcode) {
+  return opcode == Opcode::kCopy || opcode == Opcode::kCopyStart || opcode == Opcode::kCopyDone;
+}
+
+}  // namespace
+
 bool IsCopy(const Picture& picture, ValueId id) {
-  switch (picture.op_of(id).opcode) {
-    case Opcode::kCopy:
-    case Opcode::kCopyStart:
-    case Opcode::kCopyDone:
-      return true;
-    default:
-      return false;
-  }
+  const Op& op = picture.op_of(id);
+  if (op.opcode != Opcode::kFusion || op.instruction.is_none()) return IsCopyOpcode(op.opcode);
+  // XLA wraps a copy that it makes in parallel.
+  const hlo::Module& module = *picture.module;
+  const auto called = module.called_by(op.instruction);
+  if (called.empty()) return false;
+  const hlo::InstrId root = module.computations[called[0]].root;
+  return !root.is_none() && IsCopyOpcode(module.instructions[root].opcode);
 }
 
 namespace {

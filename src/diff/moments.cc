@@ -45,34 +45,31 @@ int64_t Distance(const std::unordered_map<uint32_t, int64_t>& expected, const Mo
 }
 
 // Times of `to` to look at, the likeliest first: the instruction itself, else as far behind the
-// one before, or before the one behind, as here.
+// one before, or before the one behind, as here. Both programs begin and end at the same moment.
 std::vector<int64_t> Candidates(int64_t time, const Picture& to,
                                 const std::vector<int64_t>& times) {
   const auto count = static_cast<int64_t>(times.size());
-  const int64_t end = to.report->live_ranges->end;
+  const int64_t end = to.report->live_ranges->end;  // behind the last
   const int64_t at = std::clamp<int64_t>(time, 0, std::max<int64_t>(0, count - 1));
+  const auto same_of = [&](int64_t i) {
+    if (i < 0) return int64_t{-1};
+    return i < count ? times[static_cast<size_t>(i)] : end;
+  };
+  if (at == time && count != 0 && same_of(at) >= 0) return {same_of(at)};
+  int64_t before = at;
+  while (before >= 0 && same_of(before) < 0) --before;
+  int64_t behind = at;
+  while (behind < count && same_of(behind) < 0) ++behind;
   std::vector<int64_t> found;
   const auto add = [&](int64_t candidate) {
     candidate = std::clamp<int64_t>(candidate, 0, end);
     if (std::ranges::find(found, candidate) == found.end()) found.push_back(candidate);
   };
-  if (count != 0 && at == time && times[static_cast<size_t>(at)] >= 0)
-    return {times[static_cast<size_t>(at)]};
-  for (int64_t i = std::min(at, count - 1); i >= 0; --i) {
-    const int64_t same = times[static_cast<size_t>(i)];
-    if (same < 0) continue;
-    add(same + (time - i));
-    add(same);
-    break;
-  }
-  for (int64_t i = at; i < count; ++i) {
-    const int64_t same = times[static_cast<size_t>(i)];
-    if (same < 0) continue;
-    add(same - (i - time));
-    add(same);
-    break;
-  }
-  if (found.empty()) add(time);
+  add(same_of(before) + (time - before));
+  add(same_of(behind) - (behind - time));
+  if (found.size() == 1) return found;  // they agree
+  add(same_of(before));
+  add(same_of(behind));
   return found;
 }
 

@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <numeric>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/checked_math.h"
@@ -119,12 +121,20 @@ ShapeChange ChangeOf(std::string_view before, std::string_view after) {
     }
     if (change.from == change.to) change.from = change.to = 0;
   }
-  const std::optional<int64_t> elements_a = ElementsOf(a);
-  const std::optional<int64_t> elements_b = ElementsOf(b);
-  if (elements_a && elements_b && *elements_a != 0 && *elements_b != 0) {
-    const int64_t common = std::gcd(*elements_a, *elements_b);
-    change.before = *elements_a / common;
-    change.after = *elements_b / common;
+  std::set<std::pair<int64_t, int64_t>> factors;
+  const auto add = [&](int64_t from, int64_t to) {
+    const int64_t common = std::gcd(from, to);
+    if (from != to) factors.emplace(to / common, from / common);
+  };
+  if (a.dimensions.size() == b.dimensions.size()) {
+    for (size_t i = 0; i < a.dimensions.size(); ++i) add(a.dimensions[i], b.dimensions[i]);
+  } else if (const auto from = ElementsOf(a), to = ElementsOf(b); from && to) {
+    add(*from, *to);
+  }
+  for (const auto& [up, down] : factors) {
+    if (!change.factors.empty()) change.factors += ", ";
+    change.factors += std::to_string(up);
+    if (down != 1) change.factors += "/" + std::to_string(down);
   }
   return change;
 }

@@ -19,9 +19,9 @@ struct ShapeChange {
   // The first dimension that differs; 0: none, or the ranks differ.
   int64_t from = 0;
   int64_t to = 0;
-  // Elements before and after, without common factors. 0: not known.
-  int64_t before = 0;
-  int64_t after = 0;
+  // What dimensions are multiplied by, each fraction once; where the ranks differ, the number of
+  // elements. "3/4"; empty: the same, or not known.
+  std::string factors;
 };
 ShapeChange ChangeOf(std::string_view before, std::string_view after);
 

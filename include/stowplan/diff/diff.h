@@ -5,8 +5,8 @@
 // Of each memory space, and of all together:
 //
 // 1. The moment. The larger of the two peaks is looked at. The other program has the same moment:
-//    when it runs the same instruction (or, where it has none, one nearby, when its live bytes
-//    differ least). What the other program's peak exceeds that moment by is `peak moved`.
+//    when it runs the same instruction (or, where it has none, as far from the ones before and
+//    behind as here; where these do not agree, when its live bytes differ least). What the other program's peak exceeds that moment by is `peak moved`.
 //
 //        A   ~~~~/\~~~~ peak          B   ~~~~~~~~~/\ peak, the larger
 //            ~~~~~~~~~~/\ the same moment          ──
@@ -27,10 +27,15 @@
 //        padding               live in both: padding(B) - padding(A)
 //        sharing lost, won     live in both: shared(A) - shared(B)
 //        lives longer, shorter there is a partner, but live at this moment in one of them only: own
+//        sharing lost, won     the same of a parameter that is donated in one of them only: an
+//                              output took its place
 //        memory space          the same, since the partner lies in another memory space
 //
 // 3. The rest. What the footprint takes beyond the peak (explain/footprint.h), each of both at its
 //    own peak: dead, fragmentation, alignment, without live range, thread-local.
+//
+// Where both have the same values, peaks and totals, what is left is another order of the same, and
+// no change.
 //
 // The terms of 1 and 2 add up to the change of the peak, with those of 3 to that of the footprint.
 // Exchanging the programs changes the sign of every term: new is minus gone, and so on.

@@ -33,7 +33,7 @@ struct Match {
 // Whether a value takes part.
 [[nodiscard]] bool IsMatched(const report::Report& report, const report::Value& value);
 
-// Whether a value is made by a copy instruction.
+// Whether a value is made by a copy instruction, or a fusion whose result is one.
 [[nodiscard]] bool IsCopy(const explain::Picture& picture, report::ValueId id);
 
 }  // namespace stowplan::diff
