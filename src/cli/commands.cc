@@ -7,7 +7,7 @@ std::vector<CommandSpec> Commands() {
   return {PrintCommand(),   VerifyCommand(), StatsCommand(),
           AssignCommand(),  CheckCommand(),  ReplanCommand(),
           PackCommand(),    ReportCommand(), ExplainCommand(),
-          DiffCommand(),    CompletionCommand()};
+          DiffCommand(),    GateCommand(),   CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -183,7 +183,8 @@ void AppendCauses(const DiffView& view, const SpaceDiff& space, const std::vecto
   size_t hidden = 0;
   int64_t rest = 0;
   for (const Cause& cause : causes) {
-    if (cause.is_moved || number < limit) {
+    if (cause.is_moved) continue;
+    if (number < limit) {
       AppendCause(view, space, cause, ++number, out);
     } else {
       rest += cause.bytes;
@@ -193,6 +194,8 @@ void AppendCauses(const DiffView& view, const SpaceDiff& space, const std::vecto
   if (hidden != 0)
     out += fmt::format("    {:>11}  {} (--top=0 shows all)\n", SignedBytes(rest),
                        CountOf(static_cast<int64_t>(hidden), "smaller one"));
+  if (!causes.empty() && causes.back().is_moved)
+    out += fmt::format("    {:>11}  the peak moved\n", SignedBytes(causes.back().bytes));
 }
 
 void AppendMoments(const DiffView& view, const SpaceDiff& space, std::string& out) {

@@ -177,9 +177,24 @@ class Grouper {
     });
     AddParts(cause);
     cause.name = cause.is_resize ? ResizeName(key.resize, cause) : TextOf(key.places);
-    const Change& largest = space_.changes[cause.changes[0]];
-    if (!largest.a.is_none()) cause.kind_a = a_.fact(largest.a).kind;
-    if (!largest.b.is_none()) cause.kind_b = b_.fact(largest.b).kind;
+    bool is_first = true;
+    for (const uint32_t index : cause.changes) {
+      const Change& change = space_.changes[index];
+      const auto kind_a = KindOf(a_, change.a);
+      const auto kind_b = KindOf(b_, change.b);
+      if (is_first) {
+        cause.kind_a = kind_a;
+        cause.kind_b = kind_b;
+        is_first = false;
+      }
+      if (cause.kind_a != kind_a) cause.kind_a.reset();
+      if (cause.kind_b != kind_b) cause.kind_b.reset();
+    }
+  }
+
+  static std::optional<explain::Kind> KindOf(const Picture& picture, ValueId id) {
+    if (id.is_none()) return std::nullopt;
+    return picture.fact(id).kind;
   }
 
   void AddParts(Cause& cause) const {

@@ -28,14 +28,14 @@ std::string ArgumentOf(std::string_view path) {
   return parts.empty() ? std::string() : "argument " + std::string(parts[0]);
 }
 
-// By the words that the value has; a copy has those of what it copies.
-std::string WordsOf(const Picture& picture, ValueId id) {
-  const explain::ValueFact& fact = picture.fact(id);
-  if (!fact.frame.is_none()) return explain::SourceText(picture, fact.frame);
-  // What JAX calls a parameter is its path; an op_name begins with the function.
-  if (IsCopy(picture, id) && fact.op_name.find('/') == std::string_view::npos)
-    return ArgumentOf(fact.op_name);
-  return std::string(fact.op_name);
+// "copy", "convert": of a fusion, what its result is.
+std::string_view WordOf(const Picture& picture, const Op& op) {
+  if (op.opcode == Opcode::kUnknown) return "instruction";
+  if (op.opcode != Opcode::kFusion || op.instruction.is_none()) return hlo::Name(op.opcode);
+  const hlo::Module& module = *picture.module;
+  const auto called = module.called_by(op.instruction);
+  if (called.empty() || module.computations[called[0]].root.is_none()) return hlo::Name(op.opcode);
+  return hlo::Name(module.instructions[module.computations[called[0]].root].opcode);
 }
 
 std::string BestPlace(const Picture& picture, ValueId id) {
@@ -47,10 +47,18 @@ std::string BestPlace(const Picture& picture, ValueId id) {
     if (const auto number = picture.report->allocations[value.allocation].parameter)
       return "parameter " + std::to_string(*number);
   }
-  const std::string words = WordsOf(picture, id);
-  if (!words.empty()) return IsCopy(picture, id) ? "copy of " + words : words;
-  return std::string(op.opcode == Opcode::kUnknown ? "instruction" : hlo::Name(op.opcode)) +
-         " without source";
+  const explain::ValueFact& fact = picture.fact(id);
+  const std::string word(WordOf(picture, op));
+  // What the compiler moves has the words of what it moves (explain/labels).
+  if (!fact.frame.is_none()) {
+    const std::string source = explain::SourceText(picture, fact.frame);
+    return IsCopy(picture, id) ? "copy of " + source : source;
+  }
+  if (fact.op_name.empty()) return word + " without source";
+  // JAX calls a parameter by its path; an op_name begins with the function.
+  if (fact.op_name.find('/') == std::string_view::npos)
+    return word + " of " + ArgumentOf(fact.op_name);
+  return IsCopy(picture, id) ? "copy of " + std::string(fact.op_name) : std::string(fact.op_name);
 }
 
 struct PlainShape {

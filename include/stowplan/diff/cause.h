@@ -42,7 +42,7 @@ struct Cause {
   Terms terms{};
   std::vector<CausePart> parts;   // by falling |bytes|
   std::vector<uint32_t> changes;  // of SpaceDiff::changes, by falling |bytes|
-  // The value with the most bytes was, and is, of this kind; absent where there is none.
+  // All of its values were, and are, of this kind; absent where they are of several.
   std::optional<explain::Kind> kind_a;
   std::optional<explain::Kind> kind_b;
 

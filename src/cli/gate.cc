@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan gate: does a program keep to its budget, and to what it took before?
+#include "stowplan/gate/gate.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/gate_view.h"
+#include "cli/names.h"
+#include "cli/number.h"
+#include "cli/pair_input.h"
+#include "cli/report_text.h"
+#include "stowplan/base/source.h"
+#include "stowplan/diff/diff.h"
+#include "stowplan/explain/moment.h"
+#include "stowplan/gate/lock.h"
+#include "stowplan/report/peak.h"
+
+namespace stowplan::cli {
+namespace {
+
+struct GateOptions {
+  std::string base;  // empty: none
+  std::string input;
+  PlanInputOptions plan;
+  std::vector<gate::Budget> budgets;
+  gate::Growth growth;
+  std::string lock;
+  std::string figure;  // "peak" or "footprint"
+  bool is_update = false;
+  size_t limit = 3;
+  std::string format;
+};
+
+// What a module takes in each memory space, and in all together. Nothing, and a message, when that
+// is not known.
+std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
+                                                   const explain::Picture& picture,
+                                                   const GateOptions& options, Console& console) {
+  std::vector<gate::Figure> figures;
+  const std::string module = Printable(name);
+  if (options.figure == "peak") {
+    if (!report::HasPeak(*picture.report)) {
+      console.ShowError(fmt::format("{}: the peak is not known without live ranges", module),
+                        "give the module or its -live-range.txt as well, or use --of=footprint");
+      return std::nullopt;
+    }
+    const explain::Curves curves = explain::CurvesOf(*picture.report);
+    for (const explain::Curve& curve : curves.spaces)
+      figures.push_back({.module = module, .space = curve.space, .bytes = curve.peak.bytes});
+    figures.push_back({.module = module, .space = std::nullopt, .bytes = curves.all.peak.bytes});
+    return figures;
+  }
+  std::map<int64_t, int64_t> spaces;
+  int64_t all = 0;  // MakePicture has seen that the sum fits
+  for (const report::Allocation& allocation : picture.report->allocations.rows()) {
+    spaces[allocation.color] += allocation.size;
+    all += allocation.size;
+  }
+  for (const auto& [space, bytes] : spaces)
+    figures.push_back({.module = module, .space = space, .bytes = bytes});
+  figures.push_back({.module = module, .space = std::nullopt, .bytes = all});
+  return figures;
+}
+
+class Gate {
+ public:
+  Gate(const GateOptions& options, Console& console) : options_(options), console_(console) {
+    view_.figure = options.figure;
+  }
+
+  int Run() {
+    if (options_.base.empty() ? !CheckInput() : !CheckPairs()) return kBadUse;
+    if (!options_.lock.empty() && !CheckLock()) return kBadUse;
+    const int code = view_.breaches() == 0 ? kFine : kFinding;
+    const auto page = options_.format == "markdown" ? GateMarkdown
+                      : options_.format == "junit"  ? GateJunit
+                      : options_.format == "json"   ? GateJson
+                                                    : GatePage;
+    return console_.Print(page(view_), code);
+  }
+
+ private:
+  void Add(gate::Verdict verdict, report::Backend backend) {
+    GateRow row;
+    row.space = verdict.space ? SpaceText(backend, *verdict.space) : "all memory spaces";
+    row.verdict = std::move(verdict);
+    view_.rows.push_back(std::move(row));
+  }
+
+  // Budgets of one module; its figures are kept for the lock file.
+  bool CheckModule(const std::string& name, const explain::Picture& picture,
+                   std::vector<gate::Figure>& figures) {
+    std::optional<std::vector<gate::Figure>> found =
+        FiguresOf(name, picture, options_, console_);
+    if (!found) return false;
+    figures = *std::move(found);
+    backend_ = picture.backend;
+    for (gate::Verdict& verdict : gate::CheckBudgets(figures, options_.budgets))
+      Add(std::move(verdict), picture.backend);
+    all_.insert(all_.end(), figures.begin(), figures.end());
+    return true;
+  }
+
+  bool CheckInput() {
+    std::optional<std::vector<NamedModule>> modules =
+        FindModules(options_.input, options_.plan, console_);
+    if (!modules) return false;
+    for (NamedModule& module : *modules) {
+      const std::unique_ptr<PicturedPlan> plan =
+          LoadPicture(std::move(module.module), options_.plan, console_);
+      std::vector<gate::Figure> figures;
+      if (plan == nullptr || !CheckModule(module.name, plan->picture, figures)) return false;
+    }
+    return true;
+  }
+
+  bool CheckPairs() {
+    std::optional<std::vector<ModulePair>> pairs =
+        FindPairs(options_.base, options_.input, options_.plan, console_);
+    if (!pairs) return false;
+    for (ModulePair& pair : *pairs) {
+      std::unique_ptr<PicturedPlan> base;
+      std::unique_ptr<PicturedPlan> plan;
+      std::vector<gate::Figure> was;
+      std::vector<gate::Figure> figures;
+      if (pair.a) {
+        base = LoadPicture(*std::move(pair.a), options_.plan, console_);
+        if (base == nullptr) return false;
+        auto found = FiguresOf(pair.name, base->picture, options_, console_);
+        if (!found) return false;
+        was = *std::move(found);
+      }
+      if (pair.b) {
+        plan = LoadPicture(*std::move(pair.b), options_.plan, console_);
+        if (plan == nullptr || !CheckModule(pair.name, plan->picture, figures)) return false;
+      }
+      if (!CheckGrowthOf(was, figures, base.get(), plan.get())) return false;
+    }
+    return true;
+  }
+
+  bool CheckGrowthOf(const std::vector<gate::Figure>& was,
+                     const std::vector<gate::Figure>& figures, const PicturedPlan* base,
+                     const PicturedPlan* plan) {
+    const report::Backend backend = (plan != nullptr ? plan : base)->picture.backend;
+    std::optional<diff::Diff> diff;
+    for (gate::Verdict& verdict :
+         gate::CheckGrowth(was, figures, options_.growth, gate::Rule::kGrowth)) {
+      Add(std::move(verdict), backend);
+      GateRow& row = view_.rows.back();
+      if (row.verdict.outcome != gate::Outcome::kBreach) continue;
+      if (!diff) {
+        Result<diff::Diff> made = diff::DiffOf(base->picture, plan->picture);
+        if (!made) {
+          console_.Show(made.error());
+          return false;
+        }
+        diff = *std::move(made);
+      }
+      const auto space =
+          std::ranges::find(diff->spaces, row.verdict.space, &diff::SpaceDiff::space);
+      if (space == diff->spaces.end() || !diff->has_peak) continue;
+      row.causes = diff::CausesOf(*space, diff->match, base->picture, plan->picture);
+      if (options_.limit != 0 && row.causes.size() > options_.limit)
+        row.causes.resize(options_.limit);
+    }
+    return true;
+  }
+
+  bool CheckLock() {
+    if (options_.is_update) {
+      const std::unique_ptr<Output> output = console_.Open(options_.lock);
+      if (output == nullptr) return false;
+      output->Write(gate::WriteLock(all_, options_.figure));
+      view_.lock = options_.lock;
+      return console_.Finish(*output, kFine) == kFine;
+    }
+    const Result<std::shared_ptr<const Source>> source = ReadSource(options_.lock);
+    if (!source) {
+      Diagnostics errors = source.error();
+      if (!errors.empty() && errors[0].hint.empty())
+        errors[0].hint = "`--update` writes the lock file";
+      console_.Show(errors);
+      return false;
+    }
+    const Result<std::vector<gate::Figure>> locked =
+        gate::ReadLock(options_.lock, (*source)->bytes(), options_.figure);
+    if (!locked) {
+      console_.Show(locked.error());
+      return false;
+    }
+    for (gate::Verdict& verdict :
+         gate::CheckGrowth(*locked, all_, options_.growth, gate::Rule::kLock)) {
+      // With --module, others are not looked at.
+      if (verdict.outcome == gate::Outcome::kGone && !options_.plan.module.empty()) continue;
+      Add(std::move(verdict), backend_);
+    }
+    return true;
+  }
+
+  const GateOptions& options_;
+  Console& console_;
+  GateView view_;
+  std::vector<gate::Figure> all_;  // of all modules
+  report::Backend backend_ = report::Backend::kUnknown;
+};
+
+// "14GiB", "1:128MiB", "all:16GiB"
+std::optional<gate::Budget> ParseBudget(std::string_view text) {
+  gate::Budget budget;
+  if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
+    const std::string_view space = text.substr(0, colon);
+    text.remove_prefix(colon + 1);
+    if (space == "all") {
+      budget.of = gate::Budget::Of::kAll;
+    } else {
+      budget.of = gate::Budget::Of::kOne;
+      const auto [end, error] =
+          std::from_chars(space.data(), space.data() + space.size(), budget.space);
+      if (error != std::errc() || end != space.data() + space.size()) return std::nullopt;
+    }
+  }
+  const std::optional<int64_t> bytes = ParseBytes(text);
+  if (!bytes) return std::nullopt;
+  budget.bytes = *bytes;
+  return budget;
+}
+
+std::optional<gate::Amount> ReadAmount(std::string_view option, const Arguments& arguments,
+                                       Console& console) {
+  const std::string& text = arguments.option(option);
+  if (text.empty()) return gate::Amount{};
+  if (const std::optional<gate::Amount> percent = gate::ParsePercent(text)) return percent;
+  if (const std::optional<int64_t> bytes = ParseBytes(text))
+    return gate::Amount{.bytes = *bytes, .millionths = 0};
+  console.ShowError("--" + std::string(option) + " wants bytes or percent, not `" + text + "`",
+                    "such as 64MiB or 1%");
+  return std::nullopt;
+}
+
+int RunGate(const Arguments& arguments, Console& console) {
+  GateOptions options;
+  const bool has_base = arguments.positionals.size() == 2;
+  if (has_base) options.base = arguments.positionals[0];
+  options.input = arguments.positionals.back();
+  options.plan = {.inputs = {},
+                  .module = arguments.option("module"),
+                  .target = arguments.option("target"),
+                  .version = {}};
+  options.lock = arguments.option("lock");
+  options.is_update = arguments.flag("update");
+  options.figure = arguments.option("of");
+  options.format = arguments.option("format");
+  std::string_view budgets = arguments.option("budget");
+  while (!budgets.empty()) {
+    const std::string_view text = budgets.substr(0, budgets.find('\n'));
+    budgets.remove_prefix(std::min(budgets.size(), text.size() + 1));
+    const std::optional<gate::Budget> budget = ParseBudget(text);
+    if (!budget) {
+      console.ShowError("--budget wants a size, not `" + std::string(text) + "`",
+                        "such as 14GiB, or 1:128MiB for memory space 1, or all:16GiB");
+      return kBadUse;
+    }
+    options.budgets.push_back(*budget);
+  }
+  const std::optional<gate::Amount> most = ReadAmount("max-growth", arguments, console);
+  const std::optional<gate::Amount> tolerance = ReadAmount("tolerance", arguments, console);
+  const std::optional<size_t> limit = ReadCount("top", arguments, console);
+  if (!most || !tolerance || !limit) return kBadUse;
+  options.growth = {.most = *most, .tolerance = *tolerance};
+  options.limit = *limit;
+  if (options.budgets.empty() && !has_base && options.lock.empty()) {
+    console.ShowError("there is nothing to check against",
+                      "give --budget=SIZE, a BASE to compare with, or --lock=FILE");
+    return kBadUse;
+  }
+  if (!has_base && options.lock.empty() &&
+      (!arguments.option("max-growth").empty() || !arguments.option("tolerance").empty())) {
+    console.ShowError("growth needs something that it is measured from",
+                      "give a BASE in front of the input, or --lock=FILE");
+    return kBadUse;
+  }
+  if (options.is_update && (options.lock.empty() || has_base || !options.plan.module.empty())) {
+    console.ShowError("--update writes what one input takes, all modules of it, to --lock=FILE",
+                      options.lock.empty() ? "give --lock=FILE"
+                                           : "leave out the base and --module");
+    return kBadUse;
+  }
+  return Gate(options, console).Run();
+}
+
+}  // namespace
+
+CommandSpec GateCommand() {
+  return {
+      .name = "gate",
+      .summary = "fail when a program takes more memory than it may, for CI",
+      .details =
+          "Checks what each module takes in each memory space: against a budget, against\n"
+          "a base, against a lock file that lies in version control. A breach says why:\n"
+          "the largest causes of `stowplan diff`, where there is a base.\n"
+          "\n"
+          "  --budget      no more than this\n"
+          "  BASE          no more than BASE takes, and --max-growth\n"
+          "  --lock=FILE   no more than the file says, and --max-growth; --update writes it\n"
+          "\n"
+          "Compilers do not always give the same plan: changes up to --tolerance are noise.\n"
+          "It does not count for budgets. A module that the lock file does not know is a\n"
+          "breach, one that has no base is not. docs/diff.md has more.\n"
+          "\n"
+          "The exit code is 0 when all checks passed, 1 when one did not, and 2 when an\n"
+          "input cannot be read.\n",
+      .examples =
+          "  stowplan gate dump/ --budget=14GiB\n"
+          "  stowplan gate main_dump/ pr_dump/ --max-growth=1% --tolerance=1MiB\n"
+          "  stowplan gate dump/ --lock=memory.lock --update   on purpose\n"
+          "  stowplan gate dump/ --lock=memory.lock            in CI\n"
+          "  stowplan gate dump/ --budget=14GiB --format=junit > memory.xml\n",
+      .positional = "[BASE] INPUT",
+      .count = Positionals::kOneOrTwo,
+      .options =
+          {
+              {.name = "budget",
+               .value = "SIZE",
+               .help = "for each memory space; 1:SIZE for one, all:SIZE for all together; may be "
+                       "given again",
+               .is_list = true},
+              {.name = "max-growth",
+               .value = "AMOUNT",
+               .help = "bytes or percent that may be added (default: 0)"},
+              {.name = "tolerance",
+               .value = "AMOUNT",
+               .help = "bytes or percent that are noise (default: 0)"},
+              {.name = "lock", .value = "FILE", .help = "what each module may take"},
+              {.name = "update", .help = "write the lock file"},
+              {.name = "of",
+               .value = "FIGURE",
+               .help = "what is checked",
+               .fallback = "peak",
+               .choices = {"peak", "footprint"}},
+              {.name = "top",
+               .value = "N",
+               .help = "show at most N causes of a breach, 0: all",
+               .fallback = "3"},
+              {.name = "module",
+               .value = "NAME",
+               .help = "of directories, the modules of this name"},
+              {.name = "target",
+               .value = "NAME",
+               .help = "the machine; without, found",
+               .choices = TargetNames()},
+              {.name = "format",
+               .value = "KIND",
+               .help = "how to print",
+               .fallback = "text",
+               .choices = {"text", "markdown", "junit", "json"}},
+          },
+      .run = RunGate,
+  };
+}
+
+}  // namespace stowplan::cli
