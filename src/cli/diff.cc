@@ -121,7 +121,7 @@ int DiffInputs(const DiffOptions& options, Console& console) {
       console.Show(diff.error());
       return kBadUse;
     }
-    writer.Add(MakeDiffView(pair.name, a->picture, b->picture, *std::move(diff), options.group,
+    writer.Add(MakeDiffView(ShownName(pair.name, pairs->size() == 1, b->plan), a->picture, b->picture, *std::move(diff), options.group,
                             options.limit));
   }
   const std::string text = writer.Finish();

@@ -2,7 +2,9 @@
 // stowplan gate: does a program keep to its budget, and to what it took before?
 #include "stowplan/gate/gate.h"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,7 +119,10 @@ class Gate {
       const std::unique_ptr<PicturedPlan> plan =
           LoadPicture(std::move(module.module), options_.plan, console_);
       std::vector<gate::Figure> figures;
-      if (plan == nullptr || !CheckModule(module.name, plan->picture, figures)) return false;
+      if (plan == nullptr ||
+          !CheckModule(ShownName(module.name, modules->size() == 1, plan->plan), plan->picture,
+                       figures))
+        return false;
     }
     return true;
   }
@@ -129,19 +134,24 @@ class Gate {
     for (ModulePair& pair : *pairs) {
       std::unique_ptr<PicturedPlan> base;
       std::unique_ptr<PicturedPlan> plan;
-      std::vector<gate::Figure> was;
-      std::vector<gate::Figure> figures;
       if (pair.a) {
         base = LoadPicture(*std::move(pair.a), options_.plan, console_);
         if (base == nullptr) return false;
-        auto found = FiguresOf(pair.name, base->picture, options_, console_);
-        if (!found) return false;
-        was = *std::move(found);
       }
       if (pair.b) {
         plan = LoadPicture(*std::move(pair.b), options_.plan, console_);
-        if (plan == nullptr || !CheckModule(pair.name, plan->picture, figures)) return false;
+        if (plan == nullptr) return false;
       }
+      const std::string name =
+          ShownName(pair.name, pairs->size() == 1, (plan != nullptr ? plan : base)->plan);
+      std::vector<gate::Figure> was;
+      std::vector<gate::Figure> figures;
+      if (base != nullptr) {
+        auto found = FiguresOf(name, base->picture, options_, console_);
+        if (!found) return false;
+        was = *std::move(found);
+      }
+      if (plan != nullptr && !CheckModule(name, plan->picture, figures)) return false;
       if (!CheckGrowthOf(was, figures, base.get(), plan.get())) return false;
     }
     return true;

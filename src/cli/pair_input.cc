@@ -26,9 +26,11 @@ std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
   if (!FilterModules(options.module, *inputs, console)) return std::nullopt;
   std::vector<NamedModule> modules;
   std::map<std::string, int> counts;
+  std::map<std::string, int> stages;  // of a module, with its number
+  for (const InputModule& module : inputs->modules) ++stages[module.name];
   for (InputModule& module : inputs->modules) {
     std::string name(OwnName(module.name));
-    if (!module.stage.empty()) name += " " + module.stage;
+    if (stages[module.name] > 1) name += " " + module.stage;
     // In the order of XLA's numbers.
     if (const int count = ++counts[name]; count > 1) name += " #" + std::to_string(count);
     modules.push_back({.name = std::move(name), .module = std::move(module)});
@@ -63,6 +65,14 @@ std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std
     }
   }
   return pairs;
+}
+
+std::string ShownName(const std::string& name, bool is_single, const PlanInput& plan) {
+  std::string_view file = plan.name;
+  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
+  if (!is_single || file.starts_with("module_") || !plan.program) return name;
+  const std::string_view own = plan.program->view(plan.program->header.name);
+  return own.empty() ? name : std::string(own);
 }
 
 std::unique_ptr<PicturedPlan> LoadPicture(InputModule module, const PlanInputOptions& options,

@@ -36,6 +36,9 @@ std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
                                                     const PlanInputOptions& options,
                                                     Console& console);
 
+// The name of the program, where it is the only one and its file has a name of its own.
+std::string ShownName(const std::string& name, bool is_single, const PlanInput& plan);
+
 // A plan and its picture, which points into it.
 struct PicturedPlan {
   PlanInput plan;
