@@ -11,6 +11,7 @@ import pathlib
 import re
 
 STEM = "cpu_after_optimizations"
+VALUE = re.compile(r" value: <(\d+) ([\w.-]+?)(?:\{([\d,]*)\})?(?: \(phi\))? @0> \(size=(\d+),offset=(\d+)\)")
 
 
 class Module:
@@ -61,7 +62,7 @@ class Dump:
             if found := re.match(r"allocation (\d+): size (\d+),? ?(.*):", line):
                 allocation = None if "thread-local" in line else int(found[1])
                 self.allocations[int(found[1])] = (int(found[2]), found[3])
-            elif found := re.match(r" value: <(\d+) ([\w.-]+?)(?:\{([\d,]*)\})? @0> \(size=(\d+),offset=(\d+)\)", line):
+            elif found := VALUE.match(line):
                 span = ranges.get((found[2], found[3] or ""))
                 if allocation is not None and span:
                     self.values.append((allocation, int(found[5]), int(found[4]), *span, int(found[1]), found[2]))
@@ -91,15 +92,16 @@ class Dump:
         return max(live), [t for t in moments if live[t] == max(live)]
 
     def table(self, t):
-        """(kind, line or path) -> bytes at t. kind: line, parameter, rest."""
+        """(kind, line or path) -> bytes at t. kind: line, parameter, and without a source: loop-state, copy, rest."""
         rows = collections.Counter()
         for name, size in self.owners(t).items():
-            if self.module.opcode.get(name) == "parameter" and not self.module.place.get(name):
-                rows["parameter", self.module.op_name[name]] += size
-            elif stack := self.module.stack(name):
+            opcode, path = self.module.opcode.get(name), self.module.op_name.get(name)
+            if stack := self.module.stack(name):
                 rows["line", stack[-1]] += size
+            elif opcode == "parameter":  # those of the program have a path
+                rows["parameter" if path else "loop-state", path] += size
             else:
-                rows["rest", name] += size
+                rows["copy" if opcode == "copy" else "rest", name] += size
         return rows
 
 

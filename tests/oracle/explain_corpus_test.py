@@ -46,9 +46,9 @@ class ExplainCorpus(unittest.TestCase):
                 self.assertEqual(table["line", line["line"]], line["bytes"], f"line {line['line']} at {t}")
             for parameter in expected["parameters"]:
                 self.assertEqual(table["parameter", parameter["path"]], parameter["bytes"], parameter)
-            copied = sum(size for name, size in dump.owners(t).items()
-                         if dump.module.opcode[name] == "copy" and not dump.module.stack(name) and size > 64)
-            self.assertEqual(copied, sum(copy["bytes"] for copy in expected["copies"]))
+            for what in ("copy", "loop-state"):
+                found = sum(size for (kind, _), size in table.items() if kind == what and size > 64)
+                self.assertEqual(found, sum(row["bytes"] for row in expected["unsourced"] if row["what"] == what))
             for stack in expected["stacks"]:
                 self.assertEqual(stack["bytes"], sum(size for name, size in dump.owners(t).items()
                                                      if dump.module.stack(name) == stack["lines"]))

@@ -58,7 +58,8 @@ def compile_program(path, name, is_donated):
     json.dump({
         "donate_argnums": list(program["donate"]),
         "parameters": parameters,
-        "memory": {field: getattr(memory, f"{field}_size_in_bytes") for field in ("temp", "argument", "output", "alias")},
+        "memory": {field: getattr(memory, f"{field}_size_in_bytes")
+                   for field in ("temp", "argument", "output", "alias")},
     }, sys.stdout)
 
 
@@ -100,16 +101,22 @@ def marks(source):
     return lines
 
 
+def program_and(path, name):
+    """The program, and what stands at its end: the answer is no part of what is compiled and kept."""
+    source, answer = path.read_text().split(f"\n{name} = ")
+    return source + "\n", eval(answer)
+
+
 def make_lines(path, out):
-    # The answer goes into expected.json, not into the program; so with the causes of edits.
-    source, answer = path.read_text().split("\nANSWER = ")[0], load(path).ANSWER
+    source, answer = program_and(path, "ANSWER")
     dump(source, "", True, out)
     at = marks(source)
-    sizes = [answer["lines"], answer.get("copies", {}), answer["parameters"]]
+    sizes = [answer["lines"], answer.get("copies", {}), answer.get("loop_states", {}), answer["parameters"]]
     write_json(out / "expected.json", {
         "lines": [{"file": "source.py", "line": at[mark], "bytes": size} for mark, size in answer["lines"].items()],
-        "copies": [{"file": "source.py", "line": at[mark], "bytes": size}
-                   for mark, size in answer.get("copies", {}).items()],
+        "unsourced": [{"what": what, "file": "source.py", "line": at[mark], "bytes": size}
+                      for what, part in (("copy", "copies"), ("loop-state", "loop_states"))
+                      for mark, size in answer.get(part, {}).items()],
         "parameters": [{"path": name, "bytes": size} for name, size in answer["parameters"].items()],
         "stacks": [{"lines": [at[mark] for mark in stack["lines"]], "bytes": stack["bytes"]}
                    for stack in answer.get("stacks", ())],
@@ -147,7 +154,7 @@ def version_of(source, which):
 
 
 def make_edit(path, out):
-    source, cause = path.read_text().split("\nCAUSE = ")[0], load(path).CAUSE
+    source, cause = program_and(path, "CAUSE")
     memory = {}
     for which in ("before", "after"):
         text = version_of(source, which)

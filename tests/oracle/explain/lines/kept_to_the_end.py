@@ -19,5 +19,5 @@ ANSWER = {
     "lines": {"early": 4 * 512 * 1024, "b": 4 * 512 * 4096 + 4 * 512 * 2048},
     "parameters": {"x": 4 * 512 * 256, "w1": 4 * 256 * 1024, "w2": 4 * 1024 * 4096, "w3": 4 * 4096 * 2048},
     "rest_at_most": 16,
-    "why": "The peak is the last product and its input, which was sorted in the place of a; early is beside them to the end.",
+    "why": "The peak is the last product and its input, sorted in the place of a; early stays beside them to the end.",
 }

@@ -21,15 +21,16 @@ def step(ws, x):
 ARGUMENTS = (jax.ShapeDtypeStruct((8, 256, 256), jnp.float32), jax.ShapeDtypeStruct((2048, 256), jnp.float32))
 ANSWER = {
     "lines": {
-        "scan": 2 * 4 * 8 * 2048 * 256 + 4 * 8 * 256 * 256 + 4,
-        "stack": 2 * 4 * 2048 * 256,
+        "scan": 4 * 8 * 2048 * 256 + 4 * 8 * 256 * 256 + 4 * 2048 * 256 + 4 * 256 * 256 + 4,
+        "stack": 4 * 2048 * 256,
         "sum": 4 * 2048 * 256,
     },
+    "loop_states": {"scan": 4 * 8 * 2048 * 256},
     "parameters": {"ws": 4 * 8 * 256 * 256, "x": 4 * 2048 * 256},
     "rest_at_most": 64,
     "why":
-        "The peak is in the forward loop. The scan's line holds two stacks of 8 turns (the input of each "
-        "product and the input of each sine), zeros for the gradient of ws (XLA makes them before the loop), "
-        "and the counter. A turn holds its product and its sine. The gradient of the sum is made before the "
-        "loop, too.",
+        "The peak is in the forward loop, where a turn makes its product. Two stacks of 8 turns wait for the way back: "
+        "the inputs of the products, which this turn has written to, and the inputs of the sines, still as the turn "
+        "found them. The scan's line also holds zeros for the gradient of ws (XLA makes them before the loop), the "
+        "carried h, the turn's weights, and the counter. The gradient of the sum is made before the loop, too.",
 }
