@@ -17,8 +17,8 @@ namespace stowplan {
 inline std::string_view CompilerOf(const std::string& file) {
   using Row = std::pair<std::string_view, std::string_view>;
   constexpr std::array kArchives = {
-      Row{"cpu", "jaxlib-0.10.2"},   Row{"cpu11", "jaxlib-0.11.2"}, Row{"gpu", "jaxlib-0.11.2"},
-      Row{"scale", "jaxlib-0.11.2"}, Row{"tpu", "libtpu-0.0.51"},
+      Row{"cpu", "jaxlib-0.10.2"}, Row{"cpu11", "jaxlib-0.11.2"}, Row{"explain", "jaxlib-0.10.2"},
+      Row{"gpu", "jaxlib-0.11.2"}, Row{"scale", "jaxlib-0.11.2"}, Row{"tpu", "libtpu-0.0.51"},
   };
   constexpr std::array kFolders = {
       Row{"cpu_tf22", "tf-2.2"},
@@ -90,7 +90,7 @@ inline std::string TargetOf(const std::string& file) {
   const std::string archive = ArchiveOf(file);
   const std::string folder = FolderOf(file);
   if (archive == kOracle) return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
-  if (archive == "cpu" || archive == "cpu11") return "cpu";
+  if (archive == "cpu" || archive == "cpu11" || archive == "explain") return "cpu";
   if (archive == "gpu" || archive == "scale") return "gpu";
   if (archive == "tpu") return "tpu-v5e";
   if (folder.find("cpu") != std::string::npos) return "cpu";
