@@ -16,5 +16,7 @@ CAUSE = {
     "values": ["rows"],
     "parameters": ["table"],
     "delta": 2 * 8192 * 512 + 2 * 4096 * 512,
-    "why": "The table and the rows taken from it have twice the bytes. (The rows in bf16 have no source: XLA works in f32 and rounds.)",
+    "why":
+        "The table and the rows taken from it have twice the bytes. "
+        "(The rows in bf16 have no source: XLA works in f32 and rounds.)",
 }

@@ -23,5 +23,7 @@ CAUSE = {
     "values": ["set"],
     "parameters": ["table"],
     "delta": 4 * 8192 * 256 - 16,
-    "why": "The old table is still needed, so it is copied. (16 bytes are the tuple of results, part of the peak before.)",
+    "why":
+        "The old table is still needed, so it is copied. "
+        "(16 bytes are the tuple of results, part of the peak before.)",
 }

@@ -20,5 +20,7 @@ CAUSE = {
     "also": ["new"],
     "values": ["transposed", "y"],
     "delta": 4 * 2048 * 1024 + 16,
-    "why": "The transposed result is a second array, a copy of y that has no source. (16 bytes are the tuple of results.)",
+    "why":
+        "The transposed result is a second array, a copy of y that has no source. "
+        "(16 bytes are the tuple of results.)",
 }
