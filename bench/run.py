@@ -19,6 +19,7 @@ ROUNDS = 5
 
 import assign
 import check
+import diff
 import explain
 
 try:
@@ -133,6 +134,7 @@ def main():
     assign.growth(results)
     check.against_reading(results)
     explain.against_reading(results)
+    diff.against_reading(results)
     (ROOT / "build/bench.json").write_text(json.dumps(results, indent=1) + "\n")
     return 0
 

@@ -4,10 +4,9 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),   VerifyCommand(), StatsCommand(),
-          AssignCommand(),  CheckCommand(),  ReplanCommand(),
-          PackCommand(),    ReportCommand(), ExplainCommand(),
-          DiffCommand(),    GateCommand(),   CompletionCommand()};
+  return {PrintCommand(),   VerifyCommand(), StatsCommand(), AssignCommand(),
+          CheckCommand(),   ReplanCommand(), PackCommand(),  ReportCommand(),
+          ExplainCommand(), DiffCommand(),   GateCommand(),  CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -110,19 +110,17 @@ int DiffInputs(const DiffOptions& options, Console& console) {
       writer.AddAlone(pair.name, pair.a.has_value());
       continue;
     }
-    const std::unique_ptr<PicturedPlan> a =
-        LoadPicture(*std::move(pair.a), options.input, console);
+    const std::unique_ptr<PicturedPlan> a = LoadPicture(*std::move(pair.a), options.input, console);
     if (a == nullptr) return kBadUse;
-    const std::unique_ptr<PicturedPlan> b =
-        LoadPicture(*std::move(pair.b), options.input, console);
+    const std::unique_ptr<PicturedPlan> b = LoadPicture(*std::move(pair.b), options.input, console);
     if (b == nullptr) return kBadUse;
     Result<diff::Diff> diff = diff::DiffOf(a->picture, b->picture);
     if (!diff) {
       console.Show(diff.error());
       return kBadUse;
     }
-    writer.Add(MakeDiffView(ShownName(pair.name, pairs->size() == 1, b->plan), a->picture, b->picture, *std::move(diff), options.group,
-                            options.limit));
+    writer.Add(MakeDiffView(ShownName(pair.name, pairs->size() == 1, b->plan), a->picture,
+                            b->picture, *std::move(diff), options.group, options.limit));
   }
   const std::string text = writer.Finish();
   return console.Print(text, writer.differs() ? kFinding : kFine);

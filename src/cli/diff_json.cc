@@ -38,8 +38,7 @@ void WriteSide(std::string_view key, const explain::Picture& picture, report::Va
   json.End();
 }
 
-void WritePeak(std::string_view key, const report::Peak& peak, int64_t compared,
-               JsonWriter& json) {
+void WritePeak(std::string_view key, const report::Peak& peak, int64_t compared, JsonWriter& json) {
   json.BeginObject(key);
   json.Field("bytes", peak.bytes);
   json.Field("time", peak.time);

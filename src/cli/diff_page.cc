@@ -318,7 +318,8 @@ std::string MarkdownCell(std::string_view text) {
 }
 
 std::string DiffMarkdown(const DiffView& view) {
-  std::string out = fmt::format("**{}**: {}\n", MarkdownCell(view.name), MarkdownCell(Headline(view)));
+  std::string out =
+      fmt::format("**{}**: {}\n", MarkdownCell(view.name), MarkdownCell(Headline(view)));
   if (view.diff.is_empty() || !view.diff.has_peak) return out;
   for (size_t i = 1; i < view.diff.spaces.size(); ++i) {
     const SpaceDiff& space = view.diff.spaces[i];
@@ -340,8 +341,8 @@ std::string DiffMarkdown(const DiffView& view) {
     if (shown > limit)
       out += fmt::format("| {} | {:+} | {} | |\n", SignedBytes(rest), rest,
                          CountOf(static_cast<int64_t>(shown - limit), "smaller one"));
-    out += fmt::format("| **{}** | **{:+}** | **the peak** | |\n",
-                       SignedBytes(space.peak_change()), space.peak_change());
+    out += fmt::format("| **{}** | **{:+}** | **the peak** | |\n", SignedBytes(space.peak_change()),
+                       space.peak_change());
   }
   return out;
 }

@@ -100,8 +100,7 @@ class Gate {
   // Budgets of one module; its figures are kept for the lock file.
   bool CheckModule(const std::string& name, const explain::Picture& picture,
                    std::vector<gate::Figure>& figures) {
-    std::optional<std::vector<gate::Figure>> found =
-        FiguresOf(name, picture, options_, console_);
+    std::optional<std::vector<gate::Figure>> found = FiguresOf(name, picture, options_, console_);
     if (!found) return false;
     figures = *std::move(found);
     backend_ = picture.backend;
@@ -119,9 +118,8 @@ class Gate {
       const std::unique_ptr<PicturedPlan> plan =
           LoadPicture(std::move(module.module), options_.plan, console_);
       std::vector<gate::Figure> figures;
-      if (plan == nullptr ||
-          !CheckModule(ShownName(module.name, modules->size() == 1, plan->plan), plan->picture,
-                       figures))
+      if (plan == nullptr || !CheckModule(ShownName(module.name, modules->size() == 1, plan->plan),
+                                          plan->picture, figures))
         return false;
     }
     return true;
@@ -157,9 +155,8 @@ class Gate {
     return true;
   }
 
-  bool CheckGrowthOf(const std::vector<gate::Figure>& was,
-                     const std::vector<gate::Figure>& figures, const PicturedPlan* base,
-                     const PicturedPlan* plan) {
+  bool CheckGrowthOf(const std::vector<gate::Figure>& was, const std::vector<gate::Figure>& figures,
+                     const PicturedPlan* base, const PicturedPlan* plan) {
     const report::Backend backend = (plan != nullptr ? plan : base)->picture.backend;
     std::optional<diff::Diff> diff;
     for (gate::Verdict& verdict :
@@ -299,9 +296,9 @@ int RunGate(const Arguments& arguments, Console& console) {
     return kBadUse;
   }
   if (options.is_update && (options.lock.empty() || has_base || !options.plan.module.empty())) {
-    console.ShowError("--update writes what one input takes, all modules of it, to --lock=FILE",
-                      options.lock.empty() ? "give --lock=FILE"
-                                           : "leave out the base and --module");
+    console.ShowError(
+        "--update writes what one input takes, all modules of it, to --lock=FILE",
+        options.lock.empty() ? "give --lock=FILE" : "leave out the base and --module");
     return kBadUse;
   }
   return Gate(options, console).Run();

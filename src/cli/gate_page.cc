@@ -162,9 +162,9 @@ std::string GateJunit(const GateView& view) {
       view.rows.size(), view.breaches());
   for (const GateRow& row : view.rows) {
     const std::string sentence = XmlText(Sentence(view, row.verdict));
-    out += fmt::format("    <testcase classname=\"{}\" name=\"{} {}\">\n",
-                       XmlText(row.verdict.module), XmlText(row.space),
-                       gate::Name(row.verdict.rule));
+    out +=
+        fmt::format("    <testcase classname=\"{}\" name=\"{} {}\">\n", XmlText(row.verdict.module),
+                    XmlText(row.space), gate::Name(row.verdict.rule));
     if (gate::IsBreach(row.verdict.outcome)) {
       out += fmt::format("      <failure message=\"{}\">", sentence);
       for (const diff::Cause& cause : row.causes) out += XmlText(CauseLine(cause)) + "\n";

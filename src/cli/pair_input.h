@@ -24,8 +24,7 @@ struct ModulePair {
 // By name; when both sides have one module, these, whatever they are called. Nothing, and a
 // message, when an input has no module. `inputs` of the options are not used.
 std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
-                                                 const PlanInputOptions& options,
-                                                 Console& console);
+                                                 const PlanInputOptions& options, Console& console);
 
 // All modules of one input, named as in FindPairs.
 struct NamedModule {

@@ -28,8 +28,8 @@ std::optional<Group> FindGroup(std::string_view name) {
 }
 
 Term Cause::main_term() const {
-  const auto most = std::ranges::max_element(
-      terms, {}, [](int64_t part) { return std::abs(part); });
+  const auto most =
+      std::ranges::max_element(terms, {}, [](int64_t part) { return std::abs(part); });
   return static_cast<Term>(most - terms.begin());
 }
 
@@ -231,8 +231,7 @@ class Grouper {
     for (const uint32_t index : cause.changes) {
       const ShapeChange shape = ShapeOf(space_.changes[index]);
       if (shape.from == shape.to) continue;
-      if (least.first == least.second || shape.from < least.first)
-        least = {shape.from, shape.to};
+      if (least.first == least.second || shape.from < least.first) least = {shape.from, shape.to};
     }
     if (!key.factors.empty() || key.types.empty()) {
       if (!name.empty()) name += ", ";

@@ -251,8 +251,8 @@ class Differ {
         a_shares[partner.index] = nullptr;
         continue;
       }
-      Term term = TermOf(a_, partner, IsCopy(b_, share.value), Term::kNew, Term::kLonger,
-                         out.space);
+      Term term =
+          TermOf(a_, partner, IsCopy(b_, share.value), Term::kNew, Term::kLonger, out.space);
       if (term == Term::kLonger && IsDonationChanged(partner, share.value))
         term = Term::kSharingLost;
       Add(term, share.bytes, partner, share.value, out);
@@ -316,8 +316,7 @@ class Differ {
 
   static Use UseOf(const report::Allocation& allocation) {
     if (allocation.is_thread_local) return Use::kThreadLocal;
-    if (allocation.parameter)
-      return allocation.is_maybe_live_out ? Use::kDonated : Use::kParameter;
+    if (allocation.parameter) return allocation.is_maybe_live_out ? Use::kDonated : Use::kParameter;
     if (allocation.is_constant) return Use::kConstant;
     return allocation.is_maybe_live_out ? Use::kOutput : Use::kTemporary;
   }
@@ -372,8 +371,7 @@ class Differ {
         ++diff_.counts.other_space;
     }
     for (size_t i = 0; i < b_.values.size(); ++i) {
-      if (IsMatched(*b_.report, b_.report->values[ValueId(i)]) &&
-          diff_.match.a_of_b[i].is_none())
+      if (IsMatched(*b_.report, b_.report->values[ValueId(i)]) && diff_.match.a_of_b[i].is_none())
         ++diff_.counts.only_b;
     }
   }

@@ -31,14 +31,16 @@ std::optional<Amount> ParsePercent(std::string_view text) {
   // Digits, and at most four behind the point: a number in base ten stays what it is.
   const size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
-  std::string_view part = point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
+  std::string_view part =
+      point == std::string_view::npos ? std::string_view() : text.substr(point + 1);
   const auto is_digits = [](std::string_view word) {
     return std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
   };
   if (whole.empty() || whole.size() > 7 || part.size() > 4 || !is_digits(whole) || !is_digits(part))
     return std::nullopt;
   if (point != std::string_view::npos && part.empty()) return std::nullopt;
-  const std::string digits = std::string(whole) + std::string(part) + std::string(4 - part.size(), '0');
+  const std::string digits =
+      std::string(whole) + std::string(part) + std::string(4 - part.size(), '0');
   int64_t millionths = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), millionths);
   if (millionths > kMillion * 10000) return std::nullopt;
@@ -84,10 +86,10 @@ std::vector<Verdict> CheckBudgets(const std::vector<Figure>& figures,
   std::vector<Verdict> verdicts;
   for (const Figure& figure : figures) {
     for (const Budget& budget : budgets) {
-      const bool is_meant = budget.of == Budget::Of::kAll
-                                ? !figure.space
-                                : figure.space && (budget.of == Budget::Of::kEach ||
-                                                   *figure.space == budget.space);
+      const bool is_meant =
+          budget.of == Budget::Of::kAll
+              ? !figure.space
+              : figure.space && (budget.of == Budget::Of::kEach || *figure.space == budget.space);
       if (!is_meant) continue;
       verdicts.push_back(
           {.rule = Rule::kBudget,

@@ -58,9 +58,9 @@ Result<std::vector<Figure>> ReadLock(const std::string& file, std::string_view t
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (number == 1 && line.substr(kHead.size()) != what) {
-      return Fail(file, "this lock file is about another figure: `" +
-                            std::string(line.substr(kHead.size())) + "`, not `" +
-                            std::string(what) + "`",
+      return Fail(file,
+                  "this lock file is about another figure: `" +
+                      std::string(line.substr(kHead.size())) + "`, not `" + std::string(what) + "`",
                   "--of says which one is meant");
     }
     if (line.empty() || line.starts_with('#')) continue;
@@ -72,8 +72,8 @@ Result<std::vector<Figure>> ReadLock(const std::string& file, std::string_view t
     }
     const auto [row, is_new] = lines.try_emplace({std::string(line), *space}, number);
     if (!is_new) {
-      errors.push_back(ErrorAt(file, number,
-                               "line " + std::to_string(row->second) + " is about the same"));
+      errors.push_back(
+          ErrorAt(file, number, "line " + std::to_string(row->second) + " is about the same"));
       continue;
     }
     figures.push_back({.module = std::string(line), .space = *space, .bytes = *bytes});

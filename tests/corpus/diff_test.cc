@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences between real dumps: what must hold for every pair, what must be found in some.
+#include "stowplan/diff/diff.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -12,7 +14,6 @@
 #include "corpus/corpus_files.h"
 #include "corpus/report_files.h"
 #include "stowplan/diff/cause.h"
-#include "stowplan/diff/diff.h"
 #include "stowplan/read.h"
 #include "unit/diff/laws.h"
 

@@ -42,8 +42,8 @@ TEST(Align, LeavesOutWhatIsFar) {
 RC_GTEST_PROP(Align, IsTheBestOfAll, ()) {
   auto many = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(1, 9),
                                                         rc::gen::inRange<int64_t>(0, 12));
-  auto few = *rc::gen::container<std::vector<int64_t>>(
-      *rc::gen::inRange<size_t>(0, many.size()), rc::gen::inRange<int64_t>(0, 12));
+  auto few = *rc::gen::container<std::vector<int64_t>>(*rc::gen::inRange<size_t>(0, many.size()),
+                                                       rc::gen::inRange<int64_t>(0, 12));
   std::ranges::sort(many);
   std::ranges::sort(few);
   const std::vector<size_t> to = Align(few, many);

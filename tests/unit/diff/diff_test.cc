@@ -160,8 +160,8 @@ TEST(Diff, LostDonation) {
 }
 
 TEST(Diff, WithoutLiveRanges) {
-  Pair pair{.a = SceneOf(kBase), .b = SceneOf(Replaced(std::string(kBase), "256", "512")),
-            .diff = {}};
+  Pair pair{
+      .a = SceneOf(kBase), .b = SceneOf(Replaced(std::string(kBase), "256", "512")), .diff = {}};
   pair.a->report.live_ranges.reset();
   Result<Diff> diff = DiffOf(pair.a->picture, pair.b->picture);
   ASSERT_TRUE(diff.has_value());

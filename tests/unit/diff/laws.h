@@ -40,10 +40,8 @@ inline void CheckOpposite(const SpaceDiff& one, const SpaceDiff& other) {
   };
   std::vector<Change> turned;
   for (const Change& change : other.changes) {
-    turned.push_back({.term = Opposite(change.term),
-                      .bytes = -change.bytes,
-                      .a = change.b,
-                      .b = change.a});
+    turned.push_back(
+        {.term = Opposite(change.term), .bytes = -change.bytes, .a = change.b, .b = change.a});
   }
   std::vector<Change> straight = one.changes;
   std::ranges::sort(straight, {}, key);

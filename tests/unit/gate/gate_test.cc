@@ -14,8 +14,9 @@ using ::testing::ElementsAre;
 std::vector<std::string> WordsOf(const std::vector<Verdict>& verdicts) {
   std::vector<std::string> words;
   for (const Verdict& verdict : verdicts) {
-    words.push_back(verdict.module + " " + (verdict.space ? std::to_string(*verdict.space) : "all") +
-                    " " + std::string(Name(verdict.outcome)));
+    words.push_back(verdict.module + " " +
+                    (verdict.space ? std::to_string(*verdict.space) : "all") + " " +
+                    std::string(Name(verdict.outcome)));
   }
   return words;
 }
@@ -45,9 +46,8 @@ TEST(Gate, Budgets) {
               ElementsAre("f 0 passed", "f 1 passed"));
   EXPECT_THAT(WordsOf(CheckBudgets(kFigures, {{.bytes = 999}})),
               ElementsAre("f 0 breach", "f 1 passed"));
-  EXPECT_THAT(
-      WordsOf(CheckBudgets(kFigures, {{.of = Budget::Of::kOne, .space = 1, .bytes = 9}})),
-      ElementsAre("f 1 breach"));
+  EXPECT_THAT(WordsOf(CheckBudgets(kFigures, {{.of = Budget::Of::kOne, .space = 1, .bytes = 9}})),
+              ElementsAre("f 1 breach"));
   EXPECT_THAT(WordsOf(CheckBudgets(kFigures, {{.of = Budget::Of::kAll, .bytes = 1004}})),
               ElementsAre("f all breach"));
   EXPECT_THAT(CheckBudgets(kFigures, {}), ElementsAre());

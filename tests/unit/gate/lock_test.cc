@@ -12,7 +12,8 @@ namespace {
 
 TEST(Lock, LinesInOrder) {
   const std::string text = WriteLock(
-      {{"jit_g", 0, 7}, {"jit_f #2", 1, 5}, {"jit_f #2", 0, 6}, {"jit_f", std::nullopt, 9}}, "peak");
+      {{"jit_g", 0, 7}, {"jit_f #2", 1, 5}, {"jit_f #2", 0, 6}, {"jit_f", std::nullopt, 9}},
+      "peak");
   EXPECT_EQ(text,
             "# stowplan lock 1: peak\n"
             "# bytes, memory space, module; written by `stowplan gate --update --lock=FILE INPUT`\n"
