@@ -5,33 +5,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace stowplan {
 namespace {
-
-bool IsContinuation(std::string_view text, size_t i) {
-  return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
-}
-
-// Bytes of the well-formed UTF-8 sequence at `i` (RFC 3629: no surrogates, nothing overlong), or 0.
-size_t Utf8Length(std::string_view text, size_t i) {
-  const auto first = static_cast<unsigned char>(text[i]);
-  const auto second = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return IsContinuation(text, i + 1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    if (first == 0xe0 && second < 0xa0) return 0;
-    if (first == 0xed && second > 0x9f) return 0;
-    return IsContinuation(text, i + 1) && IsContinuation(text, i + 2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    if (first == 0xf0 && second < 0x90) return 0;
-    if (first == 0xf4 && second > 0x8f) return 0;
-    return IsContinuation(text, i + 1) && IsContinuation(text, i + 2) && IsContinuation(text, i + 3)
-               ? 4
-               : 0;
-  }
-  return 0;
-}
 
 void AppendAscii(char c, std::string& out) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -75,8 +52,9 @@ void JsonWriter::Begin(std::string_view key, char open, char close) {
 
 void JsonWriter::End() {
   const Level level = levels_.back();
+  const bool is_line = levels_.size() > indented_levels_;
   levels_.pop_back();
-  if (!level.is_empty) Indent();
+  if (!level.is_empty && !is_line) Indent();
   out_.push_back(level.close);
   if (levels_.empty()) out_.push_back('\n');
 }
@@ -84,7 +62,7 @@ void JsonWriter::End() {
 void JsonWriter::Key(std::string_view key) {
   Separate();
   AppendString(key);
-  out_ += ": ";
+  out_ += levels_.size() > indented_levels_ ? ":" : ": ";
   has_key_ = true;
 }
 
@@ -96,7 +74,7 @@ void JsonWriter::Separate() {
   if (levels_.empty()) return;
   if (!levels_.back().is_empty) out_.push_back(',');
   levels_.back().is_empty = false;
-  Indent();
+  if (levels_.size() <= indented_levels_) Indent();
 }
 
 void JsonWriter::Indent() {

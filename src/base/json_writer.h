@@ -9,7 +9,8 @@
 //     json.End();
 //     json.End();
 //
-// The text is indented by two blanks and always valid: bytes that are no UTF-8 become U+FFFD.
+// The text is indented by two blanks and always valid: bytes that are no UTF-8 become U+FFFD. Below
+// `indented_levels`, a value is one line.
 #pragma once
 
 #include <concepts>
@@ -22,7 +23,8 @@ namespace stowplan {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(std::string& out) : out_(out) {}
+  explicit JsonWriter(std::string& out, size_t indented_levels = SIZE_MAX)
+      : out_(out), indented_levels_(indented_levels) {}
 
   // In an object, `key` names the new value; elsewhere it must be empty.
   void BeginObject(std::string_view key = {}) { Begin(key, '{', '}'); }
@@ -57,6 +59,7 @@ class JsonWriter {
   void AppendString(std::string_view text);
 
   std::string& out_;
+  size_t indented_levels_;
   std::vector<Level> levels_;
   bool has_key_ = false;
 };

@@ -48,9 +48,8 @@ std::optional<Mistake> CheckChoice(const std::string& what, const std::string& v
   if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return std::nullopt;
   std::string hint = DidYouMean(value, choices);
   if (hint.empty()) {
-    hint = "one of";
     for (const std::string_view choice : choices)
-      hint += (hint.ends_with("of") ? " " : ", ") + std::string(choice);
+      hint += (hint.empty() ? "one of " : ", ") + std::string(choice);
   }
   return Mistake{what + " cannot be `" + value + "`", std::move(hint)};
 }

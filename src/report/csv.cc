@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "hlo/number.h"
+#include "base/csv_writer.h"
 #include "report/usage.h"
 #include "report/write_parts.h"
 
@@ -23,29 +23,10 @@ constexpr std::array<NamedCsvTable, 8> kTables = {{
     {"usage", CsvTable::kUsage},
 }};
 
-class CsvWriter {
+class ReportCsv : public CsvWriter {
  public:
-  CsvWriter(const Report& report, std::string_view columns) : report_(report), out_(columns) {
-    out_ += '\n';
-  }
+  ReportCsv(const Report& report, std::string_view columns) : CsvWriter(columns), report_(report) {}
 
-  void Text(std::string_view text) {
-    Separate();
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-      out_ += text;
-      return;
-    }
-    out_ += '"';
-    for (const char c : text) {
-      if (c == '"') out_ += '"';
-      out_ += c;
-    }
-    out_ += '"';
-  }
-  void Number(int64_t n) {
-    Separate();
-    hlo::AppendNumber(n, out_);
-  }
   // XLA has no negative numbers for what it counts; -1 is "not known".
   void KnownNumber(int64_t n) {
     if (n >= 0)
@@ -53,38 +34,18 @@ class CsvWriter {
     else
       Nothing();
   }
-  void Number(const std::optional<int64_t>& n) {
-    if (n)
-      Number(*n);
-    else
-      Nothing();
-  }
-  void Flag(bool flag) { Number(flag ? 1 : 0); }
   void Place(const Index& index) {
     std::string text;
     AppendIndex(report_, index, text);
     Text(text);
   }
-  void Nothing() { Separate(); }
-  void EndRow() {
-    out_ += '\n';
-    is_first_ = true;
-  }
-  [[nodiscard]] std::string Take() && { return std::move(out_); }
 
  private:
-  void Separate() {
-    if (!is_first_) out_ += ',';
-    is_first_ = false;
-  }
-
   const Report& report_;
-  std::string out_;
-  bool is_first_ = true;
 };
 
 std::string WriteAllocations(const Report& report) {
-  CsvWriter csv(
+  ReportCsv csv(
       report,
       "number,size,color,address,page,parameter,parameter_shape,parameter_index,output_shape,"
       "is_constant,is_thread_local,is_maybe_live_out,is_temp,value_count");
@@ -118,7 +79,7 @@ std::string WriteAllocations(const Report& report) {
 }
 
 std::string WriteValues(const Report& report) {
-  CsvWriter csv(report,
+  ReportCsv csv(report,
                 "number,instruction,index,is_phi,color,allocation,size,offset,shape,start,end,"
                 "position_count,use_count,instruction_text");
   for (const Value& value : report.values.rows()) {
@@ -146,7 +107,7 @@ std::string WriteValues(const Report& report) {
 }
 
 std::string WritePositions(const Report& report) {
-  CsvWriter csv(report, "value,instruction,index");
+  ReportCsv csv(report, "value,instruction,index");
   for (const Value& value : report.values.rows()) {
     for (const Position& position : report.positions_of(value)) {
       csv.KnownNumber(value.number);
@@ -159,7 +120,7 @@ std::string WritePositions(const Report& report) {
 }
 
 std::string WriteUses(const Report& report) {
-  CsvWriter csv(report, "value,instruction,operand,index");
+  ReportCsv csv(report, "value,instruction,operand,index");
   for (const Value& value : report.values.rows()) {
     for (const Use& use : report.uses_of(value)) {
       csv.KnownNumber(value.number);
@@ -173,7 +134,7 @@ std::string WriteUses(const Report& report) {
 }
 
 std::string WriteRanges(const Report& report) {
-  CsvWriter csv(report, "value,instruction,index,start,end");
+  ReportCsv csv(report, "value,instruction,index,start,end");
   if (!report.live_ranges) return std::move(csv).Take();
   for (const ValueId id : report.live_ranges->values) {
     const Value& value = report.values[id];
@@ -188,7 +149,7 @@ std::string WriteRanges(const Report& report) {
 }
 
 std::string WritePeak(const Report& report) {
-  CsvWriter csv(report, "time,instruction,index,bytes");
+  ReportCsv csv(report, "time,instruction,index,bytes");
   if (report.live_ranges) {
     for (const PeakRow& row : report.live_ranges->peak) {
       csv.Number(report.live_ranges->peak_time);
@@ -202,7 +163,7 @@ std::string WritePeak(const Report& report) {
 }
 
 std::string WriteTree(const Report& report) {
-  CsvWriter csv(report, "depth,name,bytes");
+  ReportCsv csv(report, "depth,name,bytes");
   if (report.live_ranges) {
     for (const TreeNode& node : report.live_ranges->tree) {
       csv.Number(node.depth);
@@ -226,7 +187,7 @@ std::string ShapeList(const std::vector<UsageShape>& shapes) {
 
 // In bytes where there is an assignment to compute from; else the file's words.
 std::string WriteUsageRows(const Report& report) {
-  CsvWriter csv(report, "allocation,color,offset,size,value_count,shapes");
+  ReportCsv csv(report, "allocation,color,offset,size,value_count,shapes");
   if (report.has_assignment) {
     UsageComputer computer(report, UsageOrder::kFixed);
     for (const AllocationId id : computer.SortedAllocations(std::nullopt)) {
