@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan explain: what fills the peak, in the words of the program.
-#include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "cli/names.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
+#include "cli/plan_moment.h"
 #include "cli/report_text.h"
 #include "cli/suggest.h"
 #include "stowplan/report/summary.h"
@@ -35,13 +35,6 @@ struct ExplainOptions {
   bool is_json = false;
 };
 
-std::optional<int64_t> ParseNumber(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // What there is to say when nobody knows when values are alive.
 std::string PageWithoutPeak(const explain::Picture& picture, const report::Summary& summary,
                             const std::string& name) {
@@ -58,44 +51,6 @@ std::string PageWithoutPeak(const explain::Picture& picture, const report::Summa
   table.Append(out);
   out += "\nThe module itself (.txt or .hlo.pb) or -live-range.txt, given as well, tells more.\n";
   return out;
-}
-
-// The memory space that was asked for; else the one that takes most.
-bool ChooseSpace(const ExplainOptions& options, const explain::Picture& picture,
-                 const report::Summary& summary, ExplainView& view, Console& console) {
-  if (options.space == "all") return true;
-  if (options.space.empty()) {
-    const auto largest = std::ranges::max_element(summary.spaces, {}, &report::SpaceTotal::bytes);
-    if (largest != summary.spaces.end()) view.space = largest->color;
-    return true;
-  }
-  const std::optional<int64_t> color = ParseNumber(options.space);
-  const bool exists = color && std::ranges::any_of(summary.spaces, [&](const auto& space) {
-                        return space.color == *color;
-                      });
-  if (exists) {
-    view.space = *color;
-    return true;
-  }
-  std::string hint = "there is";
-  for (const report::SpaceTotal& space : summary.spaces)
-    hint += fmt::format(" {} ({}),", space.color, SpaceText(picture.backend, space.color));
-  console.ShowError("there is no memory space `" + options.space + "`", hint + " all");
-  return false;
-}
-
-bool ChooseMoment(const ExplainOptions& options, ExplainView& view, Console& console) {
-  const report::Peak peak = view.curve().peak;
-  const int64_t end = view.picture.report->live_ranges->end;
-  const int64_t time = options.time.value_or(peak.time);
-  if (time < 0 || time > end) {
-    console.ShowError(fmt::format("there is no moment t={}", time),
-                      fmt::format("the program runs from t=0 to t={}", end));
-    return false;
-  }
-  view.moment = explain::MomentAt(view.picture, time, view.space);
-  view.is_peak = time == peak.time;
-  return true;
 }
 
 std::optional<std::vector<explain::Why>> FindWhys(const ExplainOptions& options,
@@ -162,7 +117,7 @@ int Explain(const ExplainOptions& options, Console& console) {
                    .moment = {}};
   // A page has short tables; one that is asked for is longer.
   view.limit = options.limit.value_or(options.by ? 30 : 8);
-  if (!ChooseSpace(options, *picture, *summary, view, console)) return kBadUse;
+  if (!ChooseSpace(options.space, *picture, *summary, console, view.space)) return kBadUse;
   const std::optional<std::vector<explain::Why>> whys =
       FindWhys(options, *picture, input->analysis, console);
   if (!whys) return kBadUse;
@@ -178,7 +133,10 @@ int Explain(const ExplainOptions& options, Console& console) {
     return console.Print(PageWithoutPeak(*picture, *summary, view.name), kFine);
   }
   view.curves = explain::CurvesOf(input->report);
-  if (!ChooseMoment(options, view, console)) return kBadUse;
+  std::optional<ChosenMoment> chosen = ChooseMoment(options.time, *picture, view.curve(), console);
+  if (!chosen) return kBadUse;
+  view.moment = std::move(chosen->moment);
+  view.is_peak = chosen->is_peak;
   if (!options.curve.empty() && options.curve != "text")
     return WriteCurve(view, options.curve, console);
   return console.Print(options.is_json
@@ -210,13 +168,7 @@ int Run(const Arguments& arguments, Console& console) {
     options.limit = ReadCount("top", arguments, console);
     if (!options.limit) return kBadUse;
   }
-  if (const std::string& at = arguments.option("at"); !at.empty()) {
-    options.time = ParseNumber(at.starts_with("t=") ? at.substr(2) : at);
-    if (!options.time) {
-      console.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
-      return kBadUse;
-    }
-  }
+  if (!ReadMoment(arguments, console, options.time)) return kBadUse;
   if (!options.curve.empty() && options.curve != "text" && !options.curve.ends_with(".csv") &&
       !options.curve.ends_with(".svg")) {
     console.ShowError("--curve writes a .csv or an .svg, not `" + options.curve + "`",

@@ -7,6 +7,7 @@
 
 #include "base/human_bytes.h"
 #include "cli/explain_view.h"
+#include "cli/plan_moment.h"
 #include "cli/report_text.h"
 #include "stowplan/explain/footprint.h"
 #include "stowplan/explain/padding.h"
@@ -22,11 +23,7 @@ using explain::Row;
 constexpr auto kLeft = TextTable::kLeft;
 constexpr auto kRight = TextTable::kRight;
 
-const explain::Curve& ExplainView::curve() const {
-  if (!space) return curves.all;
-  const auto found = std::ranges::find(curves.spaces, space, &explain::Curve::space);
-  return found == curves.spaces.end() ? curves.all : *found;
-}
+const explain::Curve& ExplainView::curve() const { return CurveOf(curves, space); }
 
 std::string SpaceName(const ExplainView& view, std::optional<int64_t> space) {
   return space ? SpaceText(view.picture.backend, *space) : "all memory spaces";

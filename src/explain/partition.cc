@@ -111,13 +111,6 @@ std::string_view OtherName(const ValueFact& fact, std::string_view otherwise) {
   return fact.kind == Kind::kConstant ? "(constants)" : otherwise;
 }
 
-std::string FrameName(const Picture& picture, FrameId id) {
-  const Frame& frame = picture.frames[id];
-  std::string name = SourceText(picture, id);
-  if (!frame.function.empty() && !frame.file.empty()) name += " " + std::string(frame.function);
-  return name;
-}
-
 class Partitioner {
  public:
   Partitioner(const Picture& picture, const Moment& moment, By by)
@@ -165,35 +158,33 @@ class Partitioner {
 
   void AddSource(const Share& share) {
     const ValueFact& fact = picture_.fact(share.value);
-    if (fact.frame.is_none() || SourceText(picture_, fact.frame).empty()) {
-      tree_.DownOther(OtherName(fact, "(no source)"));
+    if (const std::string_view row = RowOfOthers(picture_, share.value, by_); !row.empty()) {
+      tree_.DownOther(row);
     } else if (by_ == By::kSource) {
       tree_.Down(SourceText(picture_, fact.frame)).frame = fact.frame;
     } else {
       for (const FrameId frame : StackOf(picture_, fact.frame))
-        tree_.Down(FrameName(picture_, frame)).frame = frame;
+        tree_.Down(FrameText(picture_, frame)).frame = frame;
     }
     tree_.Add(share.bytes);
   }
 
   void AddOpName(const Share& share) {
-    const ValueFact& fact = picture_.fact(share.value);
-    const bool is_parameter = (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) &&
-                              picture_.ops[fact.op].opcode == hlo::Opcode::kParameter;
-    if (is_parameter || fact.is_parameter_copy || fact.op_name.empty()) {
-      tree_.DownOther(OtherName(fact, "(no op_name)"));
+    if (const std::string_view row = RowOfOthers(picture_, share.value, by_); !row.empty()) {
+      tree_.DownOther(row);
     } else {
-      for (const std::string_view part : OpNameParts(fact.op_name)) tree_.Down(part);
+      const std::string_view op_name = picture_.fact(share.value).op_name;
+      for (const std::string_view part : OpNameParts(op_name)) tree_.Down(part);
     }
     tree_.Add(share.bytes);
   }
 
   void AddParameter(const Share& share) {
-    const report::Value& value = picture_.report->values[share.value];
-    const std::string& path = picture_.parameter_paths[value.allocation.index];
-    if (path.empty()) {
-      tree_.DownOther("(no parameter)");
+    if (const std::string_view row = RowOfOthers(picture_, share.value, by_); !row.empty()) {
+      tree_.DownOther(row);
     } else {
+      const report::Value& value = picture_.report->values[share.value];
+      const std::string& path = picture_.parameter_paths[value.allocation.index];
       for (const std::string_view part : ParameterParts(path)) tree_.Down(part);
     }
     tree_.Add(share.bytes);
@@ -244,6 +235,40 @@ bool IsTree(By by) { return by == By::kStack || by == By::kOpName || by == By::k
 std::string_view Joint(By by) {
   if (by == By::kOpName) return "/";
   return by == By::kStack ? " > " : "";
+}
+
+std::string_view RowOfOthers(const Picture& picture, report::ValueId id, By by) {
+  const ValueFact& fact = picture.fact(id);
+  switch (by) {
+    case By::kSource:
+    case By::kStack:
+      return SourceText(picture, fact.frame).empty() ? OtherName(fact, "(no source)") : "";
+    case By::kOpName: {
+      // The op_name of a parameter and its copies is its path.
+      const bool is_parameter = (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) &&
+                                picture.ops[fact.op].opcode == hlo::Opcode::kParameter;
+      const bool has_answer = !is_parameter && !fact.is_parameter_copy && !fact.op_name.empty();
+      return has_answer ? "" : OtherName(fact, "(no op_name)");
+    }
+    case By::kParameter: {
+      const report::AllocationId allocation = picture.report->values[id].allocation;
+      const bool has_path =
+          !allocation.is_none() && !picture.parameter_paths[allocation.index].empty();
+      return has_path ? "" : "(no parameter)";
+    }
+    case By::kValue:
+    case By::kKind:
+    case By::kFootprint:
+      break;
+  }
+  return "";
+}
+
+std::string FrameText(const Picture& picture, FrameId id) {
+  const Frame& frame = picture.frames[id];
+  std::string name = SourceText(picture, id);
+  if (!frame.function.empty() && !frame.file.empty()) name += " " + std::string(frame.function);
+  return name;
 }
 
 Partition PartitionOf(const Picture& picture, const Moment& moment, By by) {

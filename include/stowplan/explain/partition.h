@@ -77,6 +77,11 @@ struct TopRows {
 };
 [[nodiscard]] TopRows Largest(const Partition& partition, size_t limit);
 
+// "(parameters)": the row of a value that the question has no answer for; empty where it has one.
+[[nodiscard]] std::string_view RowOfOthers(const Picture& picture, report::ValueId id, By by);
+// "train.py:42 step", as rows of stacks are named.
+[[nodiscard]] std::string FrameText(const Picture& picture, FrameId frame);
+
 // The parts of a path, as rows have them: "jit(f)", "while", "mul" of jit(f)/while/mul; "params",
 // "['w']", "[0]" of params['w'][0]. Of op_names that XLA merged with `;`, the first counts.
 [[nodiscard]] std::vector<std::string_view> OpNameParts(std::string_view op_name);
