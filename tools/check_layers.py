@@ -26,9 +26,10 @@ STANDS_ON = {
     "explain": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report"],
     "diff": ["base", "hlo", "report", "explain"],
     "gate": ["base", "report", "explain", "diff"],
+    "export": ["base", "hlo", "report", "explain"],
     "check": ["base", "hlo", "target", "report"],
-    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "check"],
-    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "check", "root"],
+    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "check"],
+    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "check", "root"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "stowplan/report/derive.h"}}}

@@ -34,6 +34,7 @@
 //     explain::CurvesOf, MomentAt     what is live when
 //     explain::PartitionOf            what fills a moment, by source line, op_name, kind, ...
 //     explain::FootprintAt            where the rest of the memory is
+//     exporting::Write                a moment for pprof, Perfetto, speedscope, flame graphs, ...
 //
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
@@ -65,6 +66,7 @@
 #include "stowplan/explain/moment.h"
 #include "stowplan/explain/partition.h"
 #include "stowplan/explain/picture.h"
+#include "stowplan/export/export.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/equal.h"
 #include "stowplan/hlo/module.h"

@@ -64,6 +64,7 @@ CommandSpec CheckCommand();
 CommandSpec CompletionCommand();
 CommandSpec DiffCommand();
 CommandSpec ExplainCommand();
+CommandSpec ExportCommand();
 CommandSpec GateCommand();
 CommandSpec PackCommand();
 CommandSpec PrintCommand();

@@ -42,6 +42,9 @@ class Documents(CliCase):
     def test_best(self):
         self.check("docs/best.md", 1)
 
+    def test_export(self):
+        self.check("docs/export.md", 2)
+
     def test_other_text_is_not_taken(self):
         self.assertTrue(is_shown("a\n...\nd\n", "a\nb\nc\nd\n"))
         self.assertFalse(is_shown("a\n...\nd\n", "a\nb\nc\nd\ne\n"))

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// stowplan export: the peak, for the tools that people already use.
+#include "stowplan/export/export.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/names.h"
+#include "cli/number.h"
+#include "cli/plan_input.h"
+#include "cli/plan_moment.h"
+#include "cli/suggest.h"
+#include "stowplan/explain/moment.h"
+#include "stowplan/explain/picture.h"
+#include "stowplan/report/from_assignment.h"
+#include "stowplan/report/peak.h"
+#include "stowplan/report/summary.h"
+
+namespace stowplan::cli {
+namespace {
+
+using exporting::Format;
+using exporting::Stacks;
+
+struct ExportOptions {
+  PlanInputOptions input;
+  Format format = Format::kPprof;
+  std::optional<int64_t> time;
+  std::string space;             // empty: the largest; of a trace, all
+  std::optional<Stacks> stacks;  // absent: source where there is some
+  size_t top = 0;
+  std::string output;
+};
+
+// What is exported; nothing, and a message, when that is not possible.
+std::optional<exporting::Subject> FindSubject(const ExportOptions& options,
+                                              const explain::Picture& picture,
+                                              const report::Summary& summary, Console& console) {
+  exporting::Subject subject;
+  subject.picture = &picture;
+  subject.top = options.top;
+  // A trace shows the whole program, the others one place.
+  const bool is_trace = options.format == Format::kPerfetto;
+  std::optional<int64_t> space;
+  if (!ChooseSpace(options.space.empty() && is_trace ? "all" : options.space, picture, summary,
+                   console, space)) {
+    return std::nullopt;
+  }
+  if (!report::HasPeak(*picture.report)) {
+    if (!exporting::NeedsMoment(options.format) && !options.time) return subject;
+    console.ShowError("when values are alive is not known, so there is no peak to export",
+                      "give the module or its -live-range.txt as well; csv and json do without");
+    return std::nullopt;
+  }
+  const explain::Curves curves = explain::CurvesOf(*picture.report);
+  std::optional<ChosenMoment> chosen =
+      ChooseMoment(options.time, picture, CurveOf(curves, space), console);
+  if (!chosen) return std::nullopt;
+  subject.moment = std::move(chosen->moment);
+  subject.is_peak = chosen->is_peak;
+  subject.stacks = options.stacks.value_or(exporting::BestStacks(picture, *subject.moment));
+  return subject;
+}
+
+int Export(const ExportOptions& options, Console& console) {
+  const std::optional<PlanInput> input = FindPlan(options.input, console);
+  if (!input) return kBadUse;
+  const Result<explain::Picture> picture = explain::MakePicture(
+      input->report, input->program ? &*input->program : nullptr, input->target);
+  const Result<report::Summary> summary =
+      picture ? report::Summarize(input->report) : std::unexpected(picture.error());
+  if (!summary) {
+    console.Show(summary.error());
+    return kBadUse;
+  }
+  std::optional<exporting::Subject> subject = FindSubject(options, *picture, *summary, console);
+  if (!subject) return kBadUse;
+  subject->name = input->name;
+  const Result<std::string> file = exporting::Write(*subject, options.format);
+  if (!file) {
+    console.Show(file.error());
+    return kBadUse;
+  }
+  const std::unique_ptr<Output> output = console.Open(options.output);
+  if (output == nullptr) return kBadUse;
+  output->Write(*file);
+  return console.Finish(*output, kFine);
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  ExportOptions options = {.input = {.inputs = arguments.positionals,
+                                     .module = arguments.option("module"),
+                                     .target = arguments.option("target"),
+                                     .version = arguments.option("xla-version")},
+                           .time = {},
+                           .space = arguments.option("space"),
+                           .stacks = {},
+                           .output = arguments.option("output")};
+  const std::optional<Format> format = exporting::FindFormat(arguments.option("to"));
+  if (!format) {
+    console.ShowError(
+        "export needs a format: --to=pprof, perfetto, speedscope, collapsed, csv, json",
+        "`stowplan export --help` says what opens them");
+    return kBadUse;
+  }
+  options.format = *format;
+  if (!options.input.version.empty() && !report::FindReportStyle(options.input.version)) {
+    console.ShowError("there is no XLA `" + options.input.version + "`",
+                      DidYouMean(options.input.version, VersionNames()));
+    return kBadUse;
+  }
+  if (const std::string& stacks = arguments.option("stacks"); !stacks.empty())
+    options.stacks = stacks == "source" ? Stacks::kSource : Stacks::kOpName;
+  const std::optional<size_t> top = ReadCount("top", arguments, console);
+  if (!top) return kBadUse;
+  options.top = *top;
+  if (!ReadMoment(arguments, console, options.time)) return kBadUse;
+  const bool is_terminal =
+      (options.output.empty() || options.output == "-") && isatty(STDOUT_FILENO) != 0;
+  if (is_terminal && options.format == Format::kPprof) {
+    console.ShowError("a pprof profile is no text for a terminal", "-o peak.pb.gz writes a file");
+    return kBadUse;
+  }
+  return Export(options, console);
+}
+
+}  // namespace
+
+CommandSpec ExportCommand() {
+  return {
+      .name = "export",
+      .summary = "write the peak for pprof, Perfetto, speedscope, flame graphs",
+      .details =
+          "Writes what is live at the peak, or at another moment, as a file that other\n"
+          "tools open:\n"
+          "\n"
+          "  pprof       a profile; values are samples, with kind, shape, ... as tags\n"
+          "  perfetto    a trace for ui.perfetto.dev and chrome://tracing: live bytes\n"
+          "              over the program, and a span for each of the largest values\n"
+          "  speedscope  for speedscope.app\n"
+          "  collapsed   `frame;frame;value bytes` lines, for flamegraph.pl and inferno\n"
+          "  csv, json   a row a value, with all that is known of it\n"
+          "\n"
+          "The bytes in each of them add up exactly to those of `stowplan explain`.\n"
+          "INPUT is what `stowplan explain` reads. docs/export.md has the commands that\n"
+          "open them.\n",
+      .examples =
+          "  stowplan export m.hlo.pb --to=pprof -o peak.pb.gz\n"
+          "  go tool pprof -http=: peak.pb.gz                open it in a browser\n"
+          "  stowplan export dump/ --to=perfetto -o trace.json\n"
+          "  stowplan export m.hlo.pb --to=collapsed | inferno-flamegraph > peak.svg\n"
+          "  stowplan export m.hlo.pb --to=csv --at=120      another moment\n",
+      .positional = "INPUT",
+      .count = Positionals::kAny,
+      .options =
+          {
+              {.name = "to",
+               .value = "FORMAT",
+               .help = "what to write",
+               .choices = {"pprof", "perfetto", "speedscope", "collapsed", "csv", "json"}},
+              {.name = "output",
+               .short_name = 'o',
+               .value = "FILE",
+               .help = "write to this file, not to standard output"},
+              {.name = "at", .value = "T", .help = "at this moment, not at the peak"},
+              {.name = "space",
+               .value = "N",
+               .help = "this memory space, or `all` (default: the largest; all in a trace)"},
+              {.name = "stacks",
+               .value = "WHAT",
+               .help = "what stacks are made of (default: source where the module has it)",
+               .choices = {"source", "op_name"}},
+              {.name = "top",
+               .value = "N",
+               .help = "of a trace, spans of the N largest values, 0: all",
+               .fallback = "200"},
+              {.name = "module",
+               .value = "NAME",
+               .help = "of a directory, the module of this name"},
+              {.name = "target",
+               .value = "NAME",
+               .help = "the machine; without, found",
+               .choices = TargetNames()},
+              {.name = "xla-version",
+               .value = "NAME",
+               .help = "the release whose rules count, when there is no plan"},
+          },
+      .run = Run,
+  };
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spans of time on tracks, as trace viewers want them: spans of one track lie beside each other or
+// inside of each other, never across.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "stowplan/explain/picture.h"
+
+namespace stowplan::exporting {
+
+// The values of an allocation that are alive at once need a track each.
+struct ValueSpan {
+  report::ValueId value;
+  int64_t start = 0;
+  int64_t length = 0;  // at least 1
+  uint32_t lane = 0;   // of its allocation, from 0
+};
+struct AllocationSpans {
+  report::AllocationId allocation;
+  std::vector<ValueSpan> spans;  // by start
+  uint32_t lanes = 0;
+};
+// The spans of `values`, allocation by allocation: the largest first, then as in the report. A span
+// ends with the program. n log n.
+[[nodiscard]] std::vector<AllocationSpans> FindSpans(const report::Report& report,
+                                                     const std::vector<report::ValueId>& values);
+
+// When the instructions of a computation run.
+struct ComputationSpan {
+  std::string_view name;
+  int64_t start = 0;
+  int64_t length = 0;
+};
+// Those of the picture's module, outer before inner. A span that lies across another is left out.
+[[nodiscard]] std::vector<ComputationSpan> FindComputations(const explain::Picture& picture);
+
+}  // namespace stowplan::exporting
