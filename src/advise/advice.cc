@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/advise/advice.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "advise/candidates.h"
+#include "advise/words.h"
+#include "stowplan/best/best.h"
+
+namespace stowplan::advise {
+namespace {
+
+using hlo::InstrId;
+using hlo::Module;
+
+// Places that another pass chose, in a changed program: instructions keep their names.
+std::optional<Preset> Moved(const std::optional<Preset>& preset, const Module& from,
+                            const Analysis& analysis, const Module& to) {
+  if (!preset) return std::nullopt;
+  std::unordered_map<std::string_view, InstrId> by_name;
+  for (size_t i = 0; i < to.instructions.size(); ++i) by_name.emplace(to.name(InstrId(i)), i);
+  const Result<Positions> positions = Positions::Of(to);
+  if (!positions) return std::nullopt;
+  Preset moved{.size = preset->size, .chunks = {}};
+  for (const Preset::Chunk& chunk : preset->chunks) {
+    const Positions& old = analysis.flow.positions;
+    const auto found = by_name.find(from.name(old.instruction(chunk.position)));
+    if (found == by_name.end() || old.offset(chunk.position) >= positions->count(found->second))
+      continue;
+    moved.chunks.push_back({.position = positions->At(found->second, old.offset(chunk.position)),
+                            .offset = chunk.offset,
+                            .size = chunk.size});
+  }
+  return moved;
+}
+
+class Adviser {
+ public:
+  Adviser(const Module& module, const Setting& setting, const AdviseOptions& options, Plan before)
+      : module_(module), setting_(setting), options_(options), before_(std::move(before)) {
+    report_.space = options.space;
+    report_.before = before_.figures;
+  }
+
+  AdviceReport Run() && {
+    if (const std::string why = WhyUnsound(module_, before_, setting_); !why.empty()) {
+      report_.unknown.push_back("The plan of the program as it is does not pass the checker (" +
+                                why + "), so no other one can be told to be sound.");
+      return std::move(report_);
+    }
+    const std::vector<Argument> arguments = ArgumentsOf(module_);
+    const std::vector<Candidate> candidates =
+        FindCandidates(module_, before_, options_.space, options_.candidates);
+    total_ = static_cast<int64_t>(arguments.size() + candidates.size()) + 1;
+    for (const Argument& argument : arguments) TryDonation(argument);
+    for (const Candidate& candidate : candidates) {
+      if (!Begin()) continue;
+      if (std::optional<Advice> advice = Try({candidate.edit})) {
+        Describe(module_, *advice);
+        report_.advice.push_back(*std::move(advice));
+      }
+    }
+    TryPacking();
+    std::ranges::stable_sort(report_.advice, std::ranges::greater(), [](const Advice& advice) {
+      return std::pair(advice.saved, advice.saved_peak);
+    });
+    TryTogether();
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] bool IsLate() const { return options_.should_stop && options_.should_stop(); }
+
+  // Whether there is time for another try.
+  bool Begin() {
+    if (options_.progress) options_.progress(report_.tried + report_.untried, total_);
+    if (IsLate()) {
+      ++report_.untried;
+      return false;
+    }
+    ++report_.tried;
+    return true;
+  }
+
+  // Nothing when it saves nothing, or when the program is not sound any more.
+  std::optional<Advice> Try(std::vector<Edit> edits) {
+    const Result<Module> changed = Apply(module_, edits, setting_);
+    if (!changed) return std::nullopt;
+    const std::optional<Preset> preset =
+        Moved(options_.preset, module_, before_.analysis, *changed);
+    const Result<Plan> plan = PlanOf(*changed, setting_, preset);
+    if (!plan) return std::nullopt;
+    Advice advice{.edits = std::move(edits), .after = plan->figures};
+    if (!Measure(advice)) return std::nullopt;
+    if (!WhyUnsound(*changed, *plan, setting_).empty()) {
+      ++report_.unsound;
+      return std::nullopt;
+    }
+    return advice;
+  }
+
+  bool Measure(Advice& advice) const {
+    const SpaceFigures old = report_.before.Space(options_.space);
+    const SpaceFigures now = advice.after.Space(options_.space);
+    advice.saved = old.bytes - now.bytes;
+    advice.saved_peak = old.peak - now.peak;
+    return advice.saved > 0 || (advice.saved == 0 && advice.saved_peak > 0);
+  }
+
+  void TryDonation(const Argument& argument) {
+    DonationAnswer answer{.argument = argument};
+    answer.is_donated = std::ranges::any_of(argument.parameters, [&](int64_t p) {
+      return std::ranges::find(module_.header.aliases, p, &hlo::InputOutputAlias::parameter) !=
+             module_.header.aliases.end();
+    });
+    if (!Begin()) return;
+    const Result<Donated> donated = Donate(module_, argument.parameters, setting_);
+    if (!donated) {
+      answer.refused = PairDonations(module_, argument.parameters, setting_.rules.target).refused;
+    } else {
+      AddAnswer(*donated, answer);
+      if (std::optional<Advice> advice =
+              Try({{.kind = EditKind::kDonate, .parameters = argument.parameters}})) {
+        answer.saved = advice->saved;
+        DescribeDonation({answer}, *advice);
+        NoteOrder(*donated, *advice);
+        report_.advice.push_back(*std::move(advice));
+      }
+    }
+    report_.donations.push_back(std::move(answer));
+  }
+
+  void AddAnswer(const Donated& donated, DonationAnswer& answer) const {
+    answer.pairs = donated.pairing.pairs;
+    answer.refused = donated.pairing.refused;
+    answer.clashes = donated.clashes;
+    const std::string entry(module_.name(module_.entry));
+    for (const DonationClash& clash : answer.clashes)
+      answer.clash_sources.push_back(SourceOf(module_, entry, clash.reader));
+  }
+
+  static void NoteOrder(const Donated& donated, Advice& advice) {
+    if (donated.is_rescheduled) return;
+    advice.notes.emplace_back(
+        "The order of execution is kept as it is; XLA may choose another one.");
+  }
+
+  void TryPacking() {
+    if (!Begin()) return;
+    const Result<BestPlan> best =
+        AssignBest(module_, before_.analysis, setting_.rules, options_.preset,
+                   {.memory_limit = {}, .should_stop = options_.should_stop});
+    if (!best) return;
+    Plan plan;
+    plan.report = report::ReportOf(module_, before_.analysis, best->assignment, setting_.style);
+    const Result<Figures> figures = FiguresOf(plan.report);
+    if (!figures) return;
+    Advice advice{.edits = {{.kind = EditKind::kPack}}, .after = *figures};
+    if (!Measure(advice) || !WhyUnsound(module_, plan, setting_).empty()) return;
+    Describe(module_, advice);
+    report_.advice.push_back(std::move(advice));
+  }
+
+  // One after the other, most saved first; what does not help any more is left out.
+  void TryTogether() {
+    constexpr size_t kMostEdits = 12;
+    std::optional<Advice> best;
+    for (const Advice& next : report_.advice) {
+      if (next.edits[0].kind == EditKind::kPack) continue;
+      if (IsLate() || (best && best->edits.size() == kMostEdits)) break;
+      if (!best) {
+        best = next;
+        continue;
+      }
+      std::vector<Edit> edits = best->edits;
+      edits.push_back(next.edits[0]);
+      std::optional<Advice> both = Try(std::move(edits));
+      ++report_.tried;
+      if (both &&
+          std::pair(both->saved, both->saved_peak) > std::pair(best->saved, best->saved_peak))
+        best = std::move(both);
+    }
+    if (!best || best->edits.size() < 2) return;
+    best->what = "all of these, one after the other";
+    best->notes.clear();
+    std::vector<DonationAnswer> donated;
+    for (const Edit& edit : best->edits) {
+      for (const DonationAnswer& answer : report_.donations) {
+        if (edit.kind == EditKind::kDonate && answer.argument.parameters == edit.parameters)
+          donated.push_back(answer);
+      }
+      for (const Advice& advice : report_.advice) {
+        if (advice.edits[0] == edit) best->notes.push_back(advice.what);
+      }
+    }
+    best->how.clear();
+    if (!donated.empty()) {
+      Advice words;
+      DescribeDonation(donated, words);
+      best->how = words.how;
+    }
+    report_.together = std::move(best);
+  }
+
+  const Module& module_;
+  const Setting& setting_;
+  const AdviseOptions& options_;
+  Plan before_;
+  AdviceReport report_;
+  int64_t total_ = 0;
+};
+
+}  // namespace
+
+Result<AdviceReport> Advise(const Module& module, const Setting& setting,
+                            const AdviseOptions& options) {
+  STOWPLAN_TRY(Plan before, PlanOf(module, setting, options.preset));
+  return Adviser(module, setting, options, std::move(before)).Run();
+}
+
+}  // namespace stowplan::advise

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/candidates.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "stowplan/report/peak.h"
+
+namespace stowplan::advise {
+namespace {
+
+using hlo::InstrId;
+using hlo::Module;
+using hlo::Opcode;
+
+// What may run at another time without anybody noticing: it computes, and does nothing else.
+bool IsPure(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement:
+    case Opcode::kBitcast:
+    case Opcode::kUnknown:
+    case Opcode::kCustomCall:
+    case Opcode::kInfeed:
+    case Opcode::kOutfeed:
+    case Opcode::kSend:
+    case Opcode::kSendDone:
+    case Opcode::kRecv:
+    case Opcode::kRecvDone:
+    case Opcode::kAfterAll:
+    case Opcode::kAddDependency:
+    case Opcode::kAsyncStart:
+    case Opcode::kAsyncUpdate:
+    case Opcode::kAsyncDone:
+    case Opcode::kCopyStart:
+    case Opcode::kCopyDone:
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+    case Opcode::kAllReduceDone:
+    case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
+    case Opcode::kAllGatherDone:
+    case Opcode::kAllToAll:
+    case Opcode::kReduceScatter:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
+    case Opcode::kCollectivePermuteDone:
+    case Opcode::kRng:
+    case Opcode::kRngGetAndUpdateState:
+    case Opcode::kRngBitGenerator:
+    case Opcode::kDomain:
+    case Opcode::kOptBarrier:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kCall:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// About as quick to compute as to read.
+bool IsCheap(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kAdd:
+    case Opcode::kAnd:
+    case Opcode::kBitcastConvert:
+    case Opcode::kBroadcast:
+    case Opcode::kCeil:
+    case Opcode::kClamp:
+    case Opcode::kCompare:
+    case Opcode::kConcatenate:
+    case Opcode::kConvert:
+    case Opcode::kDivide:
+    case Opcode::kDynamicSlice:
+    case Opcode::kExp:
+    case Opcode::kFloor:
+    case Opcode::kIota:
+    case Opcode::kLog:
+    case Opcode::kLogistic:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kMultiply:
+    case Opcode::kNegate:
+    case Opcode::kNot:
+    case Opcode::kOr:
+    case Opcode::kPad:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kRsqrt:
+    case Opcode::kSelect:
+    case Opcode::kSign:
+    case Opcode::kSlice:
+    case Opcode::kSqrt:
+    case Opcode::kSubtract:
+    case Opcode::kTanh:
+    case Opcode::kTranspose:
+    case Opcode::kXor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsCheap(const Module& module, InstrId id) {
+  const Opcode opcode = module.instructions[id].opcode;
+  if (opcode != Opcode::kFusion) return IsCheap(opcode);
+  for (const hlo::CompId callee : module.called_by(id)) {
+    const hlo::Computation& body = module.computations[callee];
+    for (uint32_t k = 0; k < body.count; ++k) {
+      const Opcode inside = module.instructions[InstrId(size_t{body.first.index} + k)].opcode;
+      if (inside != Opcode::kParameter && inside != Opcode::kConstant &&
+          inside != Opcode::kBitcast && inside != Opcode::kCopy && !IsCheap(inside))
+        return false;
+    }
+  }
+  return true;
+}
+
+class Finder {
+ public:
+  Finder(const Module& module, const Plan& plan, int64_t space)
+      : module_(module), plan_(plan), space_(space) {
+    FindFollowers();
+  }
+
+  void Look(int64_t time) {
+    for (size_t v = 0; v < plan_.assignment.places.size(); ++v) {
+      const Place& place = plan_.assignment.places[v];
+      const LiveRange& range = plan_.analysis.live.ranges[v];
+      if (place.allocation.is_none() || plan_.assignment.colors[v] != space_) continue;
+      if (!range.exists() || range.start > time || range.end < time) continue;
+      const Allocation& allocation = plan_.assignment.allocations[place.allocation];
+      if (allocation.is_constant || allocation.is_thread_local) continue;
+      LookAt(ValueId(v), place.size, time);
+    }
+  }
+
+  void LookForCopies() {
+    const ValueFlow& flow = plan_.analysis.flow;
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      const InstrId id(i);
+      if (module_.instructions[id].opcode != Opcode::kCopy) continue;
+      if (module_.instructions[id].shape != module_.instructions[module_.operands_of(id)[0]].shape)
+        continue;
+      const std::span<const ValueId> values = flow.at(flow.positions.top(id));
+      if (values.size() != 1 || flow.is_live_out(values[0])) continue;
+      const Place& place = plan_.assignment.places[values[0].index];
+      if (place.allocation.is_none() || plan_.assignment.colors[values[0].index] != space_ ||
+          plan_.assignment.allocations[place.allocation].is_thread_local)
+        continue;
+      Add(EditKind::kDropCopy, id, {}, place.size);
+    }
+  }
+
+  std::vector<Candidate> Best(size_t limit) && {
+    std::ranges::stable_sort(found_, std::ranges::greater(), &Candidate::bytes);
+    std::map<EditKind, size_t> counts;
+    std::erase_if(
+        found_, [&](const Candidate& candidate) { return ++counts[candidate.edit.kind] > limit; });
+    return std::move(found_);
+  }
+
+ private:
+  // Who reads an instruction or must come behind it, by row.
+  void FindFollowers() {
+    followers_.resize(module_.instructions.size());
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      for (const InstrId user : plan_.analysis.orders.users_of(InstrId(i)))
+        followers_[i].push_back(user);
+      if (const hlo::Attribute* before =
+              module_.FindAttribute(InstrId(i), hlo::AttributeKey::kControlPredecessors)) {
+        for (const InstrId other : Module::Rows(module_.instruction_pool, before->rows()))
+          followers_[other.index].emplace_back(i);
+      }
+    }
+  }
+
+  [[nodiscard]] int64_t Time(InstrId id) const { return plan_.analysis.schedule.time(id); }
+
+  void LookAt(ValueId value, int64_t bytes, int64_t time) {
+    const InstrId id = plan_.analysis.flow.instruction(value);
+    const hlo::Instruction& row = module_.instructions[id];
+    if (Time(id) == kNoTime) return;
+    LookForLastUse(value, bytes, time);
+    if (Time(id) >= time || !IsPure(row.opcode)) return;
+    if (plan_.analysis.flow.positions.count(id) != 1) return;
+    InstrId next;
+    bool is_read_before = false;
+    for (const InstrId user : followers_[id.index]) {
+      if (Time(user) <= time) {
+        is_read_before = true;
+      } else if (next.is_none() || Time(user) < Time(next)) {
+        next = user;
+      }
+    }
+    if (next.is_none()) return;
+    if (!is_read_before) {
+      Add(EditKind::kMoveLater, id, next, bytes);
+    } else if (IsCheap(module_, id)) {
+      Add(EditKind::kRematerialize, id, next, bytes);
+    }
+  }
+
+  // One reader alone keeps the value alive beyond this moment, and could have run before.
+  void LookForLastUse(ValueId value, int64_t bytes, int64_t time) {
+    InstrId reader;
+    for (const Use& use : plan_.analysis.flow.uses_of(value)) {
+      if (Time(use.user) <= time || use.user == reader) continue;
+      if (!reader.is_none()) return;
+      reader = use.user;
+    }
+    if (reader.is_none() || !IsPure(module_.instructions[reader].opcode)) return;
+    InstrId last;
+    const auto look = [&](InstrId id) {
+      if (last.is_none() || Time(id) > Time(last)) last = id;
+    };
+    for (const InstrId operand : module_.operands_of(reader)) look(operand);
+    if (const hlo::Attribute* before =
+            module_.FindAttribute(reader, hlo::AttributeKey::kControlPredecessors)) {
+      for (const InstrId other : Module::Rows(module_.instruction_pool, before->rows()))
+        look(other);
+    }
+    if (last.is_none() || Time(last) >= time) return;
+    Add(EditKind::kMoveEarlier, reader, last, bytes);
+  }
+
+  void Add(EditKind kind, InstrId id, InstrId anchor, int64_t bytes) {
+    if (!seen_.insert({kind, id}).second) return;
+    Candidate candidate;
+    candidate.edit.kind = kind;
+    candidate.edit.computation = module_.name(module_.instructions[id].parent);
+    candidate.edit.instruction = module_.name(id);
+    if (!anchor.is_none()) candidate.edit.anchor = module_.name(anchor);
+    candidate.bytes = bytes;
+    found_.push_back(std::move(candidate));
+  }
+
+  const Module& module_;
+  const Plan& plan_;
+  int64_t space_;
+  std::vector<std::vector<InstrId>> followers_;
+  std::set<std::pair<EditKind, InstrId>> seen_;
+  std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+std::vector<int64_t> FullMoments(const Plan& plan, int64_t space) {
+  std::vector<int64_t> moments;
+  const Result<report::TruePeak> peak = report::ComputeTruePeak(plan.report);
+  if (!peak) return moments;
+  for (const report::SpacePeak& one : peak->spaces) {
+    if (one.color == space) moments.push_back(one.peak.time);
+  }
+  int64_t largest = 0;
+  size_t row = peak->allocations.size();
+  for (size_t i = 0; i < peak->allocations.size(); ++i) {
+    const report::Allocation& allocation = plan.report.allocations[report::AllocationId(i)];
+    if (!allocation.is_temp() || allocation.color != space || allocation.size <= largest) continue;
+    largest = allocation.size;
+    row = i;
+  }
+  if (row != peak->allocations.size()) moments.push_back(peak->allocations[row].time);
+  return moments;
+}
+
+std::vector<Candidate> FindCandidates(const Module& module, const Plan& plan, int64_t space,
+                                      size_t limit) {
+  Finder finder(module, plan, space);
+  for (const int64_t time : FullMoments(plan, space)) finder.Look(time);
+  finder.LookForCopies();
+  return std::move(finder).Best(limit);
+}
+
+}  // namespace stowplan::advise

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/advise/edit.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "advise/rewriter.h"
+#include "stowplan/advise/donate.h"
+
+namespace stowplan::advise {
+namespace {
+
+using hlo::CompId;
+using hlo::InstrId;
+using hlo::Module;
+
+std::optional<InstrId> Find(const Module& module, const std::string& computation,
+                            const std::string& name) {
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    if (module.name(CompId(c)) != computation) continue;
+    const hlo::Computation& row = module.computations[CompId(c)];
+    for (uint32_t k = 0; k < row.count; ++k) {
+      const InstrId id(size_t{row.first.index} + k);
+      if (module.name(id) == name) return id;
+    }
+  }
+  return std::nullopt;
+}
+
+// The schedule of its computation with `id` moved to right before, or right behind, `anchor`.
+std::vector<InstrId> Moved(const Module& module, InstrId id, InstrId anchor, bool is_behind) {
+  std::vector<InstrId> order;
+  for (const InstrId other : module.schedule_of(module.instructions[id].parent)) {
+    if (other == id) continue;
+    if (other == anchor && !is_behind) order.push_back(id);
+    order.push_back(other);
+    if (other == anchor && is_behind) order.push_back(id);
+  }
+  return order;
+}
+
+Result<Module> ApplyOne(const Module& module, const Edit& edit) {
+  const std::optional<InstrId> id = Find(module, edit.computation, edit.instruction);
+  if (!id) return Fail({}, "there is no " + edit.instruction + " in " + edit.computation);
+  const hlo::Instruction& row = module.instructions[*id];
+  Rewriter rewriter(module);
+  if (edit.kind == EditKind::kDropCopy) {
+    if (row.opcode != hlo::Opcode::kCopy) return Fail({}, edit.instruction + " is no copy");
+    rewriter.Replace(*id, module.operands_of(*id)[0]);
+    rewriter.Remove(*id);
+    return rewriter.Build();
+  }
+  const std::optional<InstrId> anchor = Find(module, edit.computation, edit.anchor);
+  if (!anchor) return Fail({}, "there is no " + edit.anchor + " in " + edit.computation);
+  if (edit.kind != EditKind::kRematerialize) {
+    rewriter.SetSchedule(row.parent,
+                         Moved(module, *id, *anchor, edit.kind == EditKind::kMoveEarlier));
+    return rewriter.Build();
+  }
+  const InstrId clone = rewriter.AddClone(*id, module.operands_of(*id), *id);
+  std::vector<InstrId> order;
+  bool is_late = false;
+  for (const InstrId other : module.schedule_of(row.parent)) {
+    if (other == *anchor) {
+      is_late = true;
+      order.push_back(clone);
+    }
+    order.push_back(other);
+    if (!is_late) continue;
+    const std::span<const InstrId> operands = module.operands_of(other);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (operands[k] == *id) rewriter.ReplaceOperand(other, k, clone);
+    }
+  }
+  rewriter.SetSchedule(row.parent, std::move(order));
+  return rewriter.Build();
+}
+
+}  // namespace
+
+std::string_view Name(EditKind kind) {
+  switch (kind) {
+    case EditKind::kDonate:
+      return "donate";
+    case EditKind::kDropCopy:
+      return "drop-copy";
+    case EditKind::kMoveLater:
+      return "move-later";
+    case EditKind::kMoveEarlier:
+      return "move-earlier";
+    case EditKind::kRematerialize:
+      return "rematerialize";
+    case EditKind::kPack:
+      return "pack";
+  }
+  return {};
+}
+
+Result<Module> Apply(const Module& module, std::span<const Edit> edits, const Setting& setting) {
+  std::vector<int64_t> parameters;
+  for (const Edit& edit : edits)
+    parameters.insert(parameters.end(), edit.parameters.begin(), edit.parameters.end());
+  std::optional<Module> changed;
+  if (!parameters.empty()) {
+    STOWPLAN_TRY(Donated donated, Donate(module, parameters, setting));
+    changed = std::move(donated.module);
+  }
+  for (const Edit& edit : edits) {
+    if (edit.kind == EditKind::kDonate || edit.kind == EditKind::kPack) continue;
+    STOWPLAN_TRY(changed, ApplyOne(changed ? *changed : module, edit));
+  }
+  return changed ? *std::move(changed) : module;
+}
+
+}  // namespace stowplan::advise

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which copies XLA would leave out: those behind which nothing needs the old bytes any more.
+//
+// XLA copies first and takes copies away afterwards, one after the other, before it schedules: a
+// copy may go when the values of its two buffers then still follow each other, whichever order the
+// schedule takes. That is judged by dependencies alone.
+//
+//     {p, w'}   p a donated parameter, w' the copy of the output into it
+//     {p'}      the copy of the parameter that everybody reads
+//     {w}       the output
+//
+// p' goes when all its readers come before w'; w' goes when all readers of p come before w.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "stowplan/assign/rules.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan::advise {
+
+struct Elision {
+  std::vector<hlo::InstrId> removed;
+  // A copy that stays, and why: `reader` may come after `writer` has begun.
+  struct Kept {
+    hlo::InstrId copy;
+    hlo::InstrId reader;
+    hlo::InstrId writer;
+  };
+  std::vector<Kept> kept;
+};
+
+// Tries `copies`, all of the entry computation, in this order, until none can go any more.
+[[nodiscard]] Elision ElideCopies(const hlo::Module& module, const Analysis& analysis,
+                                  const Rules& rules, std::span<const hlo::InstrId> copies);
+
+}  // namespace stowplan::advise

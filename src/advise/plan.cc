@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stowplan/advise/plan.h"
+
+#include <utility>
+
+#include "stowplan/check/check.h"
+#include "stowplan/hlo/verify.h"
+#include "stowplan/report/peak.h"
+
+namespace stowplan::advise {
+
+SpaceFigures Figures::Space(int64_t color) const {
+  for (const SpaceFigures& space : spaces) {
+    if (space.color == color) return space;
+  }
+  return {.color = color};
+}
+
+Result<Figures> FiguresOf(const report::Report& report) {
+  // Fails when the sum of all sizes is too large; so do none of the sums below.
+  STOWPLAN_TRY(const report::TruePeak peak, report::ComputeTruePeak(report));
+  Figures figures;
+  for (const report::SpacePeak& space : peak.spaces)
+    figures.spaces.push_back({.color = space.color, .peak = space.peak.bytes});
+  for (const report::Allocation& allocation : report.allocations.rows()) {
+    if (allocation.is_thread_local) continue;
+    figures.bytes += allocation.size;
+    for (SpaceFigures& space : figures.spaces) {
+      if (space.color == allocation.color) space.bytes += allocation.size;
+    }
+    if (allocation.parameter) figures.argument += allocation.size;
+    if (allocation.is_maybe_live_out) figures.output += allocation.size;
+    if (allocation.parameter && allocation.is_maybe_live_out) figures.alias += allocation.size;
+    if (!allocation.parameter && !allocation.is_maybe_live_out && !allocation.is_constant)
+      figures.temp += allocation.size;
+  }
+  return figures;
+}
+
+Result<Plan> PlanOf(const hlo::Module& module, const Setting& setting,
+                    const std::optional<Preset>& preset) {
+  if (Diagnostics complaints = hlo::Verify(module); !complaints.empty())
+    return std::unexpected(std::move(complaints));
+  Plan plan;
+  STOWPLAN_TRY(plan.analysis, Analyze(module, setting.rules.analysis));
+  STOWPLAN_TRY(plan.assignment, Assign(module, plan.analysis, setting.rules, preset));
+  if (Diagnostics overlaps = FindOverlaps(module, plan.analysis, plan.assignment);
+      !overlaps.empty())
+    return std::unexpected(std::move(overlaps));
+  plan.report = report::ReportOf(module, plan.analysis, plan.assignment, setting.style);
+  STOWPLAN_TRY(plan.figures, FiguresOf(plan.report));
+  return plan;
+}
+
+std::string WhyUnsound(const hlo::Module& module, const Plan& plan, const Setting& setting) {
+  const Result<check::Verdict> verdict =
+      check::CheckPlan(module, plan.report, setting.rules.target);
+  if (!verdict) return verdict.error()[0].message;
+  return verdict->is_sound() ? std::string() : verdict->findings[0].message;
+}
+
+}  // namespace stowplan::advise

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advise/rewriter.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace stowplan::advise {
+
+using hlo::Attribute;
+using hlo::AttributeKey;
+using hlo::CompId;
+using hlo::Computation;
+using hlo::InstrId;
+using hlo::Instruction;
+using hlo::Module;
+using hlo::Opcode;
+
+namespace {
+
+hlo::Text AddText(Module& module, std::string_view characters) {
+  const size_t split = module.source ? module.source->size() : 0;
+  const hlo::Text text{static_cast<uint32_t>(split + module.made_texts.size()),
+                       static_cast<uint32_t>(characters.size())};
+  module.made_texts += characters;
+  return text;
+}
+
+template <class T>
+Range Append(std::vector<T>& pool, const std::vector<T>& rows) {
+  const Range range = {static_cast<uint32_t>(pool.size()), static_cast<uint32_t>(rows.size())};
+  pool.insert(pool.end(), rows.begin(), rows.end());
+  return range;
+}
+
+}  // namespace
+
+InstrId Rewriter::Add(New row, std::string_view stem) {
+  row.name = std::string(stem);
+  row.head.parent =
+      IsNew(row.anchor) ? NewOf(row.anchor).head.parent : module_.instructions[row.anchor].parent;
+  row.head.is_implicit = false;
+  news_.push_back(std::move(row));
+  return InstrId(module_.instructions.size() + news_.size() - 1);
+}
+
+hlo::ShapeId Rewriter::ShapeOf(InstrId id) const {
+  return IsNew(id) ? NewOf(id).head.shape : module_.instructions[id].shape;
+}
+
+InstrId Rewriter::AddCopy(InstrId operand, InstrId anchor) {
+  New row;
+  row.head.shape = ShapeOf(operand);
+  row.head.opcode = Opcode::kCopy;
+  row.head.metadata =
+      IsNew(operand) ? NewOf(operand).head.metadata : module_.instructions[operand].metadata;
+  row.operands = {operand};
+  row.anchor = anchor;
+  return Add(std::move(row), "copy");
+}
+
+InstrId Rewriter::AddElement(InstrId tuple, int64_t index, InstrId anchor) {
+  New row;
+  row.head.shape = module_.shapes.elements(ShapeOf(tuple))[static_cast<size_t>(index)];
+  row.head.opcode = Opcode::kGetTupleElement;
+  row.operands = {tuple};
+  row.attributes = {Attribute::OfNumber(AttributeKey::kIndex, index)};
+  row.anchor = anchor;
+  return Add(std::move(row), "get-tuple-element");
+}
+
+InstrId Rewriter::AddTuple(std::span<const InstrId> elements, hlo::ShapeId shape, InstrId anchor) {
+  New row;
+  row.head.shape = shape;
+  row.head.opcode = Opcode::kTuple;
+  row.operands = {elements.begin(), elements.end()};
+  row.anchor = anchor;
+  return Add(std::move(row), "tuple");
+}
+
+InstrId Rewriter::AddClone(InstrId original, std::span<const InstrId> operands, InstrId anchor) {
+  New row;
+  row.head = module_.instructions[original];
+  row.operands = {operands.begin(), operands.end()};
+  for (const Attribute& attribute : module_.attributes_of(original)) {
+    if (attribute.key != AttributeKey::kControlPredecessors) row.attributes.push_back(attribute);
+  }
+  row.anchor = anchor;
+  return Add(std::move(row), std::string(module_.name(original)) + ".remat");
+}
+
+void Rewriter::ReplaceOperand(InstrId user, size_t operand, InstrId by) {
+  operands_[{user, operand}] = by;
+}
+
+InstrId Rewriter::Resolve(InstrId id) const {
+  // A chain of replacements is at most as long as there are some.
+  for (size_t i = 0; i <= replaced_.size(); ++i) {
+    const auto next = replaced_.find(id);
+    if (next == replaced_.end()) break;
+    id = next->second;
+  }
+  return id;
+}
+
+Module Rewriter::Build(std::vector<InstrId>* ids) const {
+  Module out = module_;
+  out.header = header_;
+  out.buffer_assignment = {};
+  out.instructions = {};
+  out.operands.clear();
+  out.attributes.clear();
+  out.instruction_pool.clear();
+  out.unknown_opcodes.clear();
+  out.proto_ids.clear();
+  const size_t old_count = module_.instructions.size();
+  const auto is_removed = [&](InstrId id) { return is_removed_.contains(id); };
+
+  // Who stands where: the old order, new ones behind their anchors.
+  std::vector<std::vector<InstrId>> behind(old_count);
+  for (size_t i = 0; i < news_.size(); ++i) {
+    InstrId anchor = news_[i].anchor;
+    while (IsNew(anchor)) anchor = NewOf(anchor).anchor;
+    behind[anchor.index].emplace_back(old_count + i);
+  }
+  std::vector<InstrId> map(old_count + news_.size());
+  std::vector<InstrId> rows;
+  for (size_t i = 0; i < old_count; ++i) {
+    if (!is_removed(InstrId(i))) rows.emplace_back(i);
+    for (const InstrId id : behind[i]) {
+      if (!is_removed(id)) rows.push_back(id);
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) map[rows[i].index] = InstrId(i);
+
+  // Names must differ in a computation.
+  std::vector<std::set<std::string_view>> taken(news_.empty() ? 0 : module_.computations.size());
+  for (const New& row : news_) {
+    std::set<std::string_view>& names = taken[row.head.parent.index];
+    if (!names.empty()) continue;
+    const Computation& computation = module_.computations[row.head.parent];
+    for (uint32_t k = 0; k < computation.count; ++k)
+      names.insert(module_.name(InstrId(size_t{computation.first.index} + k)));
+  }
+  std::vector<std::string> names(news_.size());
+  std::map<std::pair<uint32_t, std::string>, int64_t> next_number;
+  for (size_t i = 0; i < news_.size(); ++i) {
+    std::set<std::string_view>& used = taken[news_[i].head.parent.index];
+    names[i] = news_[i].name;
+    int64_t& number = next_number[{news_[i].head.parent.index, news_[i].name}];
+    while (used.contains(names[i])) names[i] = news_[i].name + "." + std::to_string(++number);
+    used.insert(names[i]);
+  }
+
+  int64_t last_proto_id = 0;
+  for (const int64_t id : module_.proto_ids) last_proto_id = std::max(last_proto_id, id);
+  for (const InstrId id : rows) {
+    const bool is_new = IsNew(id);
+    Instruction row = is_new ? NewOf(id).head : module_.instructions[id];
+    const std::span<const InstrId> operands =
+        is_new ? std::span<const InstrId>(NewOf(id).operands) : module_.operands_of(id);
+    std::vector<InstrId> read;
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const auto other = operands_.find({id, k});
+      const InstrId operand = other != operands_.end() ? other->second
+                              : is_new                 ? operands[k]
+                                                       : Resolve(operands[k]);
+      read.push_back(map[operand.index]);
+    }
+    const std::span<const Attribute> attributes =
+        is_new ? std::span<const Attribute>(NewOf(id).attributes) : module_.attributes_of(id);
+    std::vector<Attribute> kept;
+    std::vector<InstrId> predecessors;
+    for (const Attribute& attribute : attributes) {
+      if (attribute.key != AttributeKey::kControlPredecessors) {
+        kept.push_back(attribute);
+        continue;
+      }
+      for (const InstrId other : Module::Rows(module_.instruction_pool, attribute.rows())) {
+        if (!is_removed(other)) predecessors.push_back(map[other.index]);
+      }
+    }
+    if (const auto added = added_predecessors_.find(id); added != added_predecessors_.end()) {
+      for (const InstrId other : added->second) {
+        if (!is_removed(other)) predecessors.push_back(map[other.index]);
+      }
+    }
+    if (!predecessors.empty()) {
+      const Attribute attribute = Attribute::OfRows(AttributeKey::kControlPredecessors,
+                                                    Append(out.instruction_pool, predecessors));
+      const auto place = std::ranges::find_if(kept, [&](const Attribute& a) {
+        return hlo::PrintRank(row.opcode, a.key) > hlo::PrintRank(row.opcode, attribute.key);
+      });
+      kept.insert(place, attribute);
+    }
+    row.operands = Append(out.operands, read);
+    row.attributes = Append(out.attributes, kept);
+    if (is_new) row.name = AddText(out, names[id.index - old_count]);
+    out.instructions.Add(row);
+    if (!module_.proto_ids.empty())
+      out.proto_ids.push_back(is_new ? ++last_proto_id : module_.proto_ids[id.index]);
+  }
+  for (const auto& [id, name] : module_.unknown_opcodes) {
+    if (!is_removed(id)) out.unknown_opcodes.emplace_back(map[id.index], name);
+  }
+
+  size_t next = 0;
+  for (size_t c = 0; c < module_.computations.size(); ++c) {
+    const CompId id(c);
+    Computation& computation = out.computations[id];
+    computation.first = InstrId(next);
+    while (next < rows.size() && out.instructions[InstrId(next)].parent == id) ++next;
+    computation.count = static_cast<uint32_t>(next) - computation.first.index;
+    const auto root = roots_.find(id);
+    computation.root =
+        map[(root != roots_.end() ? root->second : Resolve(module_.computations[id].root)).index];
+    std::vector<InstrId> order;
+    for (const InstrId parameter : module_.parameters_of(id)) {
+      if (!is_removed(parameter)) order.push_back(map[parameter.index]);
+    }
+    computation.parameters = Append(out.instruction_pool, order);
+    order.clear();
+    const auto schedule = schedules_.find(id);
+    if (schedule != schedules_.end()) {
+      for (const InstrId i : schedule->second) order.push_back(map[i.index]);
+    } else {
+      for (const InstrId i : module_.schedule_of(id)) {
+        if (!is_removed(i)) order.push_back(map[i.index]);
+        for (const InstrId added : behind[i.index]) {
+          if (!is_removed(added)) order.push_back(map[added.index]);
+        }
+      }
+    }
+    computation.schedule = Append(out.instruction_pool, order);
+  }
+  if (ids != nullptr) *ids = std::move(map);
+  return out;
+}
+
+}  // namespace stowplan::advise

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another module that differs from a given one in a few places: instructions added, taken away, or
+// read in the place of others; another order of execution; another header.
+//
+//     Rewriter rewriter(module);
+//     const InstrId copy = rewriter.AddCopy(parameter);   // behind its operand
+//     rewriter.Replace(parameter, copy);                  // for all who read it
+//     hlo::Module changed = std::move(rewriter).Build();
+//
+// Ids are those of the given module; new instructions have ids behind them. The built module has
+// its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stowplan/hlo/module.h"
+
+namespace stowplan::advise {
+
+class Rewriter {
+ public:
+  explicit Rewriter(const hlo::Module& module) : module_(module), header_(module.header) {}
+
+  hlo::Header& header() { return header_; }
+
+  // New instructions stand behind `anchor`; what they read is read as it is, whatever Replace says.
+  hlo::InstrId AddCopy(hlo::InstrId operand, hlo::InstrId anchor);
+  hlo::InstrId AddElement(hlo::InstrId tuple, int64_t index, hlo::InstrId anchor);
+  hlo::InstrId AddTuple(std::span<const hlo::InstrId> elements, hlo::ShapeId shape,
+                        hlo::InstrId anchor);
+  // The same instruction with another name and other operands. Called computations are shared.
+  hlo::InstrId AddClone(hlo::InstrId original, std::span<const hlo::InstrId> operands,
+                        hlo::InstrId anchor);
+
+  // All instructions of the given module that read `old`, and the root if it is `old`, take `by`.
+  void Replace(hlo::InstrId old, hlo::InstrId by) { replaced_[old] = by; }
+  void ReplaceOperand(hlo::InstrId user, size_t operand, hlo::InstrId by);
+  void SetRoot(hlo::CompId computation, hlo::InstrId root) { roots_[computation] = root; }
+  // Nobody may read it after the replacements. It loses its control edges, too.
+  void Remove(hlo::InstrId id) { is_removed_[id] = true; }
+  void AddControlPredecessor(hlo::InstrId id, hlo::InstrId before) {
+    added_predecessors_[id].push_back(before);
+  }
+  // Without it, new instructions run behind their anchors, removed ones fall out.
+  void SetSchedule(hlo::CompId computation, std::vector<hlo::InstrId> order) {
+    schedules_[computation] = std::move(order);
+  }
+
+  // `ids`, when given, gets the new ids by the old ones; none for what is removed.
+  [[nodiscard]] hlo::Module Build(std::vector<hlo::InstrId>* ids = nullptr) const;
+
+ private:
+  struct New {
+    hlo::Instruction head;
+    std::string name;
+    std::vector<hlo::InstrId> operands;
+    std::vector<hlo::Attribute> attributes;
+    hlo::InstrId anchor;
+  };
+  hlo::InstrId Add(New row, std::string_view stem);
+  [[nodiscard]] hlo::InstrId Resolve(hlo::InstrId id) const;
+  [[nodiscard]] hlo::ShapeId ShapeOf(hlo::InstrId id) const;
+  [[nodiscard]] bool IsNew(hlo::InstrId id) const {
+    return id.index >= module_.instructions.size();
+  }
+  [[nodiscard]] const New& NewOf(hlo::InstrId id) const {
+    return news_[id.index - module_.instructions.size()];
+  }
+
+  const hlo::Module& module_;
+  hlo::Header header_;
+  std::vector<New> news_;
+  std::map<hlo::InstrId, hlo::InstrId> replaced_;
+  std::map<hlo::InstrId, bool> is_removed_;
+  std::map<std::pair<hlo::InstrId, size_t>, hlo::InstrId> operands_;
+  std::map<hlo::CompId, hlo::InstrId> roots_;
+  std::map<hlo::CompId, std::vector<hlo::InstrId>> schedules_;
+  std::map<hlo::InstrId, std::vector<hlo::InstrId>> added_predecessors_;
+};
+
+}  // namespace stowplan::advise

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice in words: what to do, and how that is written in JAX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stowplan/advise/advice.h"
+#include "stowplan/hlo/module.h"
+
+namespace stowplan::advise {
+
+// "model.py:12"; empty when the program does not tell.
+[[nodiscard]] std::string SourceOf(const hlo::Module& module, const std::string& computation,
+                                   const std::string& instruction);
+
+void Describe(const hlo::Module& module, Advice& advice);
+void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice);
+
+}  // namespace stowplan::advise
