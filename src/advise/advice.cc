@@ -89,13 +89,15 @@ class Adviser {
   std::optional<Advice> Try(std::vector<Edit> edits) {
     const Result<Module> changed = Apply(module_, edits, setting_);
     if (!changed) return std::nullopt;
-    const std::optional<Preset> preset =
-        Moved(options_.preset, module_, before_.analysis, *changed);
-    const Result<Plan> plan = PlanOf(*changed, setting_, preset);
+    return Try(*changed, std::move(edits));
+  }
+  std::optional<Advice> Try(const Module& changed, std::vector<Edit> edits) {
+    const std::optional<Preset> preset = Moved(options_.preset, module_, before_.analysis, changed);
+    const Result<Plan> plan = PlanOf(changed, setting_, preset);
     if (!plan) return std::nullopt;
     Advice advice{.edits = std::move(edits), .after = plan->figures};
     if (!Measure(advice)) return std::nullopt;
-    if (!WhyUnsound(*changed, *plan, setting_).empty()) {
+    if (!WhyUnsound(changed, *plan, setting_).empty()) {
       ++report_.unsound;
       return std::nullopt;
     }
@@ -122,8 +124,8 @@ class Adviser {
       answer.refused = PairDonations(module_, argument.parameters, setting_.rules.target).refused;
     } else {
       AddAnswer(*donated, answer);
-      if (std::optional<Advice> advice =
-              Try({{.kind = EditKind::kDonate, .parameters = argument.parameters}})) {
+      if (std::optional<Advice> advice = Try(
+              donated->module, {{.kind = EditKind::kDonate, .parameters = argument.parameters}})) {
         answer.saved = advice->saved;
         DescribeDonation({answer}, *advice);
         NoteOrder(*donated, *advice);
@@ -196,6 +198,8 @@ class Adviser {
         if (advice.edits[0] == edit) best->notes.push_back(advice.what);
       }
     }
+    std::ranges::sort(donated, {},
+                      [](const DonationAnswer& answer) { return answer.argument.position; });
     best->how.clear();
     if (!donated.empty()) {
       Advice words;

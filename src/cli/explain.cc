@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/explain_view.h"
@@ -32,6 +33,9 @@ struct ExplainOptions {
   std::string value;
   std::string source_root;
   bool has_padding = false;
+  bool has_advice = false;
+  bool has_refused = false;
+  std::optional<double> time_limit;
   bool is_json = false;
 };
 
@@ -99,6 +103,18 @@ std::string TextOf(const ExplainOptions& options, const ExplainView& view,
 int Explain(const ExplainOptions& options, Console& console) {
   std::optional<PlanInput> input = FindPlan(options.input, console);
   if (!input) return kBadUse;
+  if (options.has_advice) {
+    return ShowAdvice(*input,
+                      {.input = options.input.inputs[0],
+                       .target = options.input.target,
+                       .version = options.input.version,
+                       .space = ParseNumber(options.space),
+                       .time_limit = options.time_limit,
+                       .limit = options.limit.value_or(8),
+                       .has_refused = options.has_refused,
+                       .is_json = options.is_json},
+                      console);
+  }
   if (!options.value.empty()) AnalyzeProgram(options.input, *input);
   const Result<explain::Picture> picture = explain::MakePicture(
       input->report, input->program ? &*input->program : nullptr, input->target);
@@ -158,6 +174,9 @@ int Run(const Arguments& arguments, Console& console) {
                             .value = arguments.option("value"),
                             .source_root = arguments.option("source-root"),
                             .has_padding = arguments.flag("padding"),
+                            .has_advice = arguments.flag("advice"),
+                            .has_refused = arguments.flag("refused"),
+                            .time_limit = {},
                             .is_json = arguments.option("format") == "json"};
   if (!options.input.version.empty() && !report::FindReportStyle(options.input.version)) {
     console.ShowError("there is no XLA `" + options.input.version + "`",
@@ -175,12 +194,21 @@ int Run(const Arguments& arguments, Console& console) {
                       "--curve alone draws it as text");
     return kBadUse;
   }
-  const int questions = (options.by ? 1 : 0) + (options.has_padding ? 1 : 0) +
-                        (options.value.empty() ? 0 : 1) + (options.curve.empty() ? 0 : 1) +
-                        (options.source_root.empty() ? 0 : 1);
+  if (!arguments.option("time-limit").empty()) {
+    options.time_limit = ReadSeconds("time-limit", arguments, console);
+    if (!options.time_limit) return kBadUse;
+  }
+  if (!options.has_advice && (options.has_refused || options.time_limit)) {
+    console.ShowError("--refused and --time-limit are for --advice");
+    return kBadUse;
+  }
+  const int questions = (options.has_advice ? 1 : 0) + (options.by ? 1 : 0) +
+                        (options.has_padding ? 1 : 0) + (options.value.empty() ? 0 : 1) +
+                        (options.curve.empty() ? 0 : 1) + (options.source_root.empty() ? 0 : 1);
   if (questions > 1 && !options.is_json) {
-    console.ShowError("--by, --value, --padding, --curve and --source-root are each a page",
-                      "ask for one of them");
+    console.ShowError(
+        "--by, --value, --padding, --advice, --curve and --source-root are each a page",
+        "ask for one of them");
     return kBadUse;
   }
   return Explain(options, console);
@@ -217,6 +245,7 @@ CommandSpec ExplainCommand() {
           "  stowplan explain m.hlo.pb --at=120            another moment\n"
           "  stowplan explain m.hlo.pb --curve=live.svg    live bytes over time\n"
           "  stowplan explain m.hlo.pb --source-root=.     source with bytes beside it\n"
+          "  stowplan explain m.hlo.pb --advice            what would save how much\n"
           "  stowplan explain m.hlo.pb --format=json | jq .moment.bytes\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
@@ -232,6 +261,9 @@ CommandSpec ExplainCommand() {
                .help = "this memory space, or `all` (default: the largest)"},
               {.name = "value", .value = "NAME", .help = "why this value is alive"},
               {.name = "padding", .help = "what tiles cost, worst first"},
+              {.name = "advice", .help = "what would save memory, by how much, each tried"},
+              {.name = "refused", .help = "advice: with arguments that donating does not help"},
+              {.name = "time-limit", .value = "S", .help = "advice: try for so many seconds"},
               {.name = "curve",
                .value = "FILE",
                .help = "live bytes over time: drawn as text, or written to a .csv or .svg",

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/advice.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/human_bytes.h"
+#include "base/json_writer.h"
+#include "cli/command.h"
+#include "cli/explain_view.h"
+#include "cli/plan_setting.h"
+#include "stowplan/advise/advice.h"
+#include "stowplan/schedule/make_schedule.h"
+
+namespace stowplan::cli {
+namespace {
+
+using advise::Advice;
+using advise::AdviceReport;
+
+// "tried 12 of 40" on the last line of a terminal, a few times a second.
+class Progress {
+ public:
+  Progress() : is_shown_(isatty(STDERR_FILENO) != 0) {}
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (has_line_) Write("\r\x1b[K");
+  }
+  void Show(int64_t done, int64_t total) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_shown_ || (has_line_ && now - last_ < std::chrono::milliseconds(100))) return;
+    last_ = now;
+    has_line_ = true;
+    Write(fmt::format("\r\x1b[Ktried {} of {}", done, total));
+  }
+
+ private:
+  static void Write(const std::string& text) {
+    [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
+  }
+  bool is_shown_;
+  bool has_line_ = false;
+  std::chrono::steady_clock::time_point last_;
+};
+
+// A paragraph behind a dash.
+void AppendItem(std::string_view words, std::string& out) {
+  const size_t begin = out.size();
+  AppendParagraph(words, 5, out);
+  if (out.size() > begin + 3) out[begin + 3] = '-';
+}
+
+std::string Change(std::string_view name, int64_t from, int64_t to) {
+  if (from == to) return {};
+  return fmt::format("{} {} -> {}", name, HumanBytes(from), HumanBytes(to));
+}
+
+void AppendAdvice(const AdviceReport& report, const Advice& advice, std::string_view number,
+                  std::string& out) {
+  if (advice.saved > 0) {
+    out += fmt::format("\n{} saves {}\n", number, HumanAndExactBytes(advice.saved));
+  } else {
+    out += fmt::format("\n{} lowers the peak by {}, allocations stay as large\n", number,
+                       HumanAndExactBytes(advice.saved_peak));
+  }
+  AppendParagraph(advice.what, 3, out);
+  if (!advice.how.empty()) AppendParagraph(advice.how, 5, out);
+  std::string figures;
+  const advise::SpaceFigures old = report.before.Space(report.space);
+  const advise::SpaceFigures now = advice.after.Space(report.space);
+  for (const std::string& change :
+       {Change("peak", old.peak, now.peak),
+        Change("temporaries", report.before.temp, advice.after.temp),
+        Change("shared by arguments and results", report.before.alias, advice.after.alias)}) {
+    if (!change.empty()) figures += (figures.empty() ? "" : "; ") + change;
+  }
+  if (!figures.empty()) AppendParagraph(figures, 3, out);
+  constexpr size_t kMostNotes = 6;
+  for (size_t i = 0; i < std::min(advice.notes.size(), kMostNotes); ++i)
+    AppendItem(advice.notes[i], out);
+  if (advice.notes.size() > kMostNotes)
+    out +=
+        fmt::format("   - and {} more (--format=json has all)\n", advice.notes.size() - kMostNotes);
+}
+
+std::string NameOf(const advise::Argument& argument) {
+  return argument.name.empty() ? fmt::format("parameter {}", argument.parameters[0])
+                               : argument.name;
+}
+
+void AppendRefused(const AdviceReport& report, std::string& out) {
+  out += "\nArguments that donating does not help\n";
+  bool has_some = false;
+  for (const advise::DonationAnswer& answer : report.donations) {
+    if (answer.saved) continue;
+    has_some = true;
+    std::string words = NameOf(answer.argument) + ": ";
+    if (answer.is_donated) {
+      words += "is donated already";
+    } else if (answer.pairs.empty()) {
+      words +=
+          answer.refused.empty() ? std::string("could not be planned") : answer.refused[0].reason;
+      if (answer.refused.size() > 1)
+        words += fmt::format(" (and {} more of its parameters)", answer.refused.size() - 1);
+    } else if (!answer.clashes.empty()) {
+      const advise::DonationClash& clash = answer.clashes[0];
+      words += "XLA would copy it";
+      if (!clash.reader.empty()) {
+        const std::string& source = answer.clash_sources[0];
+        words += fmt::format(": {}{} may read it after {} writes", clash.reader,
+                             source.empty() ? "" : " (" + source + ")", clash.writer);
+      }
+    } else {
+      words += "its memory is taken back by other values";
+    }
+    AppendParagraph(words, 2, out);
+  }
+  if (!has_some) out += "  none\n";
+}
+
+std::string Page(const AdviceReport& report, const PlanInput& input, const AdviceOptions& options) {
+  const advise::SpaceFigures space = report.before.Space(report.space);
+  std::string out = fmt::format("{}: {} allocated, {} at the peak\n", input.name,
+                                HumanAndExactBytes(space.bytes), HumanAndExactBytes(space.peak));
+  for (const std::string& sentence : report.unknown) AppendParagraph(sentence, 2, out);
+  size_t shown = report.advice.size();
+  if (options.limit != 0) shown = std::min(shown, options.limit);
+  for (size_t i = 0; i < shown; ++i)
+    AppendAdvice(report, report.advice[i], fmt::format("{}.", i + 1), out);
+  if (report.together) AppendAdvice(report, *report.together, "=>", out);
+  if (report.advice.empty() && report.unknown.empty())
+    out += "\nNothing that was tried saves memory.\n";
+  if (options.has_refused) AppendRefused(report, out);
+  out += fmt::format("\nEach was applied to the program, planned again and checked; {} tried",
+                     report.tried);
+  if (shown < report.advice.size())
+    out += fmt::format(", {} more save something (--top=0)", report.advice.size() - shown);
+  if (report.unsound != 0)
+    out += fmt::format(", {} left out since values would be lost", report.unsound);
+  out += ".\n";
+  if (report.untried != 0)
+    out +=
+        fmt::format("Time ran out before {} more could be tried (--time-limit).\n", report.untried);
+  if (!options.has_refused) out += "--refused lists arguments that donating does not help.\n";
+  return out;
+}
+
+void WriteFigures(std::string_view key, const advise::Figures& figures, JsonWriter& json) {
+  json.BeginObject(key);
+  json.Field("argument_bytes", figures.argument);
+  json.Field("output_bytes", figures.output);
+  json.Field("alias_bytes", figures.alias);
+  json.Field("temp_bytes", figures.temp);
+  json.Field("bytes", figures.bytes);
+  json.BeginArray("spaces");
+  for (const advise::SpaceFigures& space : figures.spaces) {
+    json.BeginObject();
+    json.Field("color", space.color);
+    json.Field("bytes", space.bytes);
+    json.Field("peak", space.peak);
+    json.End();
+  }
+  json.End();
+  json.End();
+}
+
+void WriteAdvice(const Advice& advice, JsonWriter& json) {
+  json.Field("saved_bytes", advice.saved);
+  json.Field("saved_peak", advice.saved_peak);
+  json.Field("what", std::string_view(advice.what));
+  json.Field("how", std::string_view(advice.how));
+  json.BeginArray("notes");
+  for (const std::string& note : advice.notes) json.Value(std::string_view(note));
+  json.End();
+  WriteFigures("after", advice.after, json);
+  json.BeginArray("edits");
+  for (const advise::Edit& edit : advice.edits) {
+    json.BeginObject();
+    json.Field("kind", advise::Name(edit.kind));
+    if (!edit.parameters.empty()) {
+      json.BeginArray("parameters");
+      for (const int64_t p : edit.parameters) json.Value(p);
+      json.End();
+    }
+    if (!edit.instruction.empty()) {
+      json.Field("computation", std::string_view(edit.computation));
+      json.Field("instruction", std::string_view(edit.instruction));
+    }
+    if (!edit.anchor.empty()) json.Field("anchor", std::string_view(edit.anchor));
+    json.End();
+  }
+  json.End();
+}
+
+void WriteDonation(const advise::DonationAnswer& answer, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("argument", std::string_view(answer.argument.name));
+  json.Field("position", answer.argument.position);
+  json.Field("donated", answer.is_donated);
+  if (answer.saved) json.Field("saved_bytes", *answer.saved);
+  json.BeginArray("pairs");
+  for (const advise::DonatedPair& pair : answer.pairs) {
+    json.BeginObject();
+    json.Field("parameter", pair.parameter);
+    json.Field("output", pair.output);
+    json.End();
+  }
+  json.End();
+  json.BeginArray("refused");
+  for (const advise::Refusal& refusal : answer.refused) {
+    json.BeginObject();
+    json.Field("parameter", refusal.parameter);
+    json.Field("rule", advise::Name(refusal.rule));
+    json.Field("reason", std::string_view(refusal.reason));
+    json.End();
+  }
+  json.End();
+  json.BeginArray("clashes");
+  for (size_t i = 0; i < answer.clashes.size(); ++i) {
+    json.BeginObject();
+    json.Field("parameter", answer.clashes[i].parameter);
+    json.Field("reader", std::string_view(answer.clashes[i].reader));
+    json.Field("writer", std::string_view(answer.clashes[i].writer));
+    json.Field("source", std::string_view(answer.clash_sources[i]));
+    json.End();
+  }
+  json.End();
+  json.End();
+}
+
+std::string Json(const AdviceReport& report, const PlanInput& input) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Field("schema", "stowplan.advice/1");
+  json.Field("module", std::string_view(input.name));
+  json.Field("space", report.space);
+  WriteFigures("before", report.before, json);
+  json.BeginArray("advice");
+  for (const Advice& advice : report.advice) {
+    json.BeginObject();
+    WriteAdvice(advice, json);
+    json.End();
+  }
+  json.End();
+  if (report.together) {
+    json.BeginObject("together");
+    WriteAdvice(*report.together, json);
+    json.End();
+  }
+  json.BeginArray("donations");
+  for (const advise::DonationAnswer& answer : report.donations) WriteDonation(answer, json);
+  json.End();
+  json.Field("tried", report.tried);
+  json.Field("untried", report.untried);
+  json.Field("unsound", report.unsound);
+  json.BeginArray("not_known");
+  for (const std::string& sentence : report.unknown) json.Value(std::string_view(sentence));
+  json.End();
+  json.End();
+  out += '\n';
+  return out;
+}
+
+}  // namespace
+
+int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& console) {
+  if (!input.program) {
+    console.ShowError("advice needs the program itself, and there are only reports",
+                      "give the module (.txt or .hlo.pb) that lies beside them");
+    return kBadUse;
+  }
+  const hlo::Module& module = *input.program;
+  if (!IsScheduled(module)) {
+    console.ShowError("advice needs a program with an order of execution",
+                      "give the module after optimizations, not before");
+    return kBadUse;
+  }
+  const PlanOptions plan_options = {.file = module.source ? module.source->name() : options.input,
+                                    .target = options.target.empty() && input.target
+                                                  ? std::string(input.target->name)
+                                                  : options.target,
+                                    .version = options.version};
+  const std::optional<Setting> chosen = Settle(module, plan_options, console);
+  if (!chosen) return kBadUse;
+  advise::AdviseOptions advise_options;
+  advise_options.space = options.space.value_or(0);
+  if (chosen->rules.preset_space >= 0) {
+    const Result<Analysis> analysis = Analyze(module, chosen->rules.analysis);
+    if (analysis) {
+      Result<std::optional<Preset>> preset =
+          FindPreset(module, *analysis, chosen->rules, plan_options);
+      if (preset) advise_options.preset = *std::move(preset);
+    }
+  }
+  if (options.time_limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(*options.time_limit));
+    advise_options.should_stop = [end] { return Clock::now() >= end; };
+  }
+  Result<AdviceReport> report = [&] {
+    Progress progress;
+    advise_options.progress = [&](int64_t done, int64_t total) { progress.Show(done, total); };
+    return advise::Advise(module, {.rules = chosen->rules, .style = chosen->style}, advise_options);
+  }();
+  if (!report) {
+    console.Show(report.error());
+    return kBadUse;
+  }
+  return console.Print(options.is_json ? Json(*report, input) : Page(*report, input, options),
+                       kFine);
+}
+
+}  // namespace stowplan::cli
