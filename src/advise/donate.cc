@@ -191,7 +191,10 @@ Result<Donated> Donate(const Module& module, std::span<const int64_t> parameters
     if (!copied.of_parameter.contains(copy) && !copied.of_output.contains(copy))
       ++donated.copies_removed;
   }
+  // In the program's own words: a new copy is called by what it copies.
   const auto name = [&](InstrId id) {
+    while (!id.is_none() && (copied.of_output.contains(id) || copied.of_parameter.contains(id)))
+      id = copied.module.operands_of(id)[0];
     return id.is_none() ? std::string() : std::string(copied.module.name(id));
   };
   for (const Elision::Kept& kept : elision.kept) {

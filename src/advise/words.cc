@@ -67,6 +67,13 @@ std::string List(const std::vector<std::string>& items) {
 
 }  // namespace
 
+std::string Reason(const DonationClash& clash, const std::string& source) {
+  if (clash.reader.empty()) return {};
+  const std::string reader = Quoted(clash.reader, source);
+  if (clash.reader == clash.writer) return ": " + reader + " cannot write where it reads";
+  return ": " + reader + " may read it after " + clash.writer + " is written";
+}
+
 std::string SourceOf(const Module& module, const std::string& computation,
                      const std::string& instruction) {
   const InstrId id = Find(module, computation, instruction);
@@ -141,10 +148,7 @@ void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice
       const DonationClash& clash = answer.clashes[k];
       std::string note = "XLA copies " + PathOf(answer.argument, clash.parameter) +
                          (clash.is_of_output ? " (the output into it)" : "");
-      if (!clash.reader.empty()) {
-        note += ": " + Quoted(clash.reader, answer.clash_sources[k]) + " may read it after " +
-                clash.writer + " writes";
-      }
+      note += Reason(clash, answer.clash_sources[k]);
       advice.notes.push_back(std::move(note));
     }
   }

@@ -109,13 +109,7 @@ void AppendRefused(const AdviceReport& report, std::string& out) {
       if (answer.refused.size() > 1)
         words += fmt::format(" (and {} more of its parameters)", answer.refused.size() - 1);
     } else if (!answer.clashes.empty()) {
-      const advise::DonationClash& clash = answer.clashes[0];
-      words += "XLA would copy it";
-      if (!clash.reader.empty()) {
-        const std::string& source = answer.clash_sources[0];
-        words += fmt::format(": {}{} may read it after {} writes", clash.reader,
-                             source.empty() ? "" : " (" + source + ")", clash.writer);
-      }
+      words += "XLA would copy it" + advise::Reason(answer.clashes[0], answer.clash_sources[0]);
     } else {
       words += "its memory is taken back by other values";
     }

@@ -40,6 +40,9 @@ struct DonationAnswer {
   std::optional<int64_t> saved;            // absent: nothing takes it, or it could not be planned
 };
 
+// ": sort.3 (model.py:12) may read it after add.1 is written"; empty when not known.
+[[nodiscard]] std::string Reason(const DonationClash& clash, const std::string& source);
+
 struct AdviceReport {
   int64_t space = 0;
   Figures before;

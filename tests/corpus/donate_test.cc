@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Donation as predicted from the program without it, against what JAX and XLA made of it: the pairs
+// of dumps below explain/donate.
+#include "stowplan/advise/donate.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "corpus/compilers.h"
+#include "stowplan/advise/advice.h"
+#include "stowplan/read.h"
+
+namespace stowplan::advise {
+namespace {
+
+// The little of JSON that meta.json needs: numbers behind keys.
+class Meta {
+ public:
+  explicit Meta(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    text_.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  // The number behind the next `key` from `at` on; moves `at` behind it. False when there is none.
+  bool Next(const std::string& key, size_t& at, int64_t& number) const {
+    const size_t found = text_.find("\"" + key + "\":", at);
+    if (found == std::string::npos) return false;
+    at = found + key.size() + 3;
+    number = std::stoll(text_.substr(text_.find_first_of("-0123456789", at), 20));
+    return true;
+  }
+  [[nodiscard]] size_t Find(const std::string& key) const { return text_.find("\"" + key + "\":"); }
+  // The numbers between the brackets behind `key`.
+  [[nodiscard]] std::vector<int64_t> List(const std::string& key) const {
+    std::vector<int64_t> numbers;
+    const size_t begin = text_.find('[', Find(key));
+    const size_t end = text_.find(']', begin);
+    for (size_t i = text_.find_first_of("0123456789", begin); i < end;
+         i = text_.find_first_of("0123456789", i)) {
+      size_t length = 0;
+      numbers.push_back(std::stoll(text_.substr(i, 20), &length));
+      i += length;
+    }
+    return numbers;
+  }
+
+ private:
+  std::string text_;
+};
+
+struct Told {
+  int64_t temp = 0;
+  int64_t argument = 0;
+  int64_t output = 0;
+  int64_t alias = 0;
+  friend bool operator==(const Told&, const Told&) = default;
+};
+std::ostream& operator<<(std::ostream& out, const Told& told) {
+  return out << "temp " << told.temp << ", argument " << told.argument << ", output " << told.output
+             << ", alias " << told.alias;
+}
+
+Told ToldBy(const Meta& meta, const std::string& side) {
+  Told told;
+  for (auto [key, field] : {std::pair{"temp", &told.temp},
+                            {"argument", &told.argument},
+                            {"output", &told.output},
+                            {"alias", &told.alias}}) {
+    size_t at = meta.Find(side);
+    EXPECT_TRUE(meta.Next(key, at, *field));
+  }
+  return told;
+}
+Told Of(const Figures& figures) {
+  return {figures.temp, figures.argument, figures.output, figures.alias};
+}
+
+std::vector<int64_t> DonatedParameters(const Meta& meta) {
+  const std::vector<int64_t> arguments = meta.List("donate_argnums");
+  std::vector<int64_t> parameters;
+  size_t at = meta.Find("parameters");
+  for (int64_t number = 0, argument = 0;
+       meta.Next("number", at, number) && meta.Next("argnum", at, argument);) {
+    if (std::ranges::find(arguments, argument) != arguments.end()) parameters.push_back(number);
+  }
+  return parameters;
+}
+
+Setting SettingOf(const std::string& file) {
+  return {RulesOf(*FindTarget(TargetOf(file)), VersionOf(file)),
+          *report::FindReportStyle(VersionOf(file))};
+}
+
+// What is predicted; without a pair, nothing changes.
+Result<Figures> Predict(const hlo::Module& module, const std::vector<int64_t>& parameters,
+                        const Setting& setting) {
+  if (PairDonations(module, parameters, setting.rules.target).pairs.empty()) {
+    STOWPLAN_TRY(const Plan plan, PlanOf(module, setting, std::nullopt));
+    return plan.figures;
+  }
+  STOWPLAN_TRY(const Donated donated, Donate(module, parameters, setting));
+  STOWPLAN_TRY(const Plan plan, PlanOf(donated.module, setting, std::nullopt));
+  EXPECT_EQ(WhyUnsound(donated.module, plan, setting), "");
+  return plan.figures;
+}
+
+std::vector<std::string> Befores(std::string_view ending) {
+  std::vector<std::string> files =
+      FilesBelow(std::string(STOWPLAN_CORPUS_DIR) + "/explain/donate", ending);
+  std::erase_if(files, [](const std::string& file) {
+    return std::filesystem::path(file).parent_path().filename() != "before";
+  });
+  return files;
+}
+
+void CompareAll(std::string_view ending) {
+  int equal = 0;
+  int saving = 0;
+  std::vector<std::string> differing;
+  const std::vector<std::string> files = Befores(ending);
+  for (const std::string& file : files) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path().parent_path();
+    const Meta meta(folder / "meta.json");
+    const Result<hlo::Module> module = ReadModule(file);
+    ASSERT_TRUE(module.has_value()) << file;
+    const Setting setting = SettingOf(file);
+    const Result<Plan> before = PlanOf(*module, setting, std::nullopt);
+    ASSERT_TRUE(before.has_value()) << file << Render(before.error());
+    EXPECT_EQ(Of(before->figures), ToldBy(meta, "before")) << file;
+    const Result<Figures> after = Predict(*module, DonatedParameters(meta), setting);
+    ASSERT_TRUE(after.has_value()) << file << Render(after.error());
+    if (Of(*after) == ToldBy(meta, "after")) {
+      ++equal;
+      saving += after->alias > 0 ? 1 : 0;
+    } else {
+      differing.push_back(folder.filename().string());
+      std::cout << differing.back() << ": predicted " << Of(*after) << "; XLA "
+                << ToldBy(meta, "after") << "\n";
+    }
+  }
+  std::cout << equal << " of " << files.size() << " donations as predicted, " << saving
+            << " of them with an alias\n";
+  EXPECT_GE(saving, 15);
+  EXPECT_TRUE(differing.empty());
+}
+
+TEST(CorpusDonate, TextsArePredicted) { CompareAll("after_optimizations.txt"); }
+TEST(CorpusDonate, ProtosArePredicted) { CompareAll("after_optimizations.hlo.pb"); }
+
+}  // namespace
+}  // namespace stowplan::advise
