@@ -195,7 +195,12 @@ Module Rewriter::Build(std::vector<InstrId>* ids) const {
     }
     row.operands = Append(out.operands, read);
     row.attributes = Append(out.attributes, kept);
-    if (is_new) row.name = AddText(out, names[id.index - old_count]);
+    if (is_new) {
+      row.name = AddText(out, names[id.index - old_count]);
+      // Each call has rows of its own.
+      const std::span<const CompId> callees = Module::Rows(module_.called, row.called);
+      row.called = Append(out.called, std::vector<CompId>(callees.begin(), callees.end()));
+    }
     out.instructions.Add(row);
     if (!module_.proto_ids.empty())
       out.proto_ids.push_back(is_new ? ++last_proto_id : module_.proto_ids[id.index]);

@@ -22,7 +22,7 @@
 namespace stowplan::advise {
 namespace {
 
-constexpr size_t kMostInstructions = 1500;
+constexpr size_t kMostInstructions = 4000;
 
 void CheckAdvice(const hlo::Module& module, const Setting& setting, const AdviceReport& report,
                  const Advice& advice) {
@@ -60,7 +60,7 @@ TEST(CorpusAdvice, IsWhatAFreshPlanShows) {
     // Places that a TPU compiler chose belong to the program as it was; the command line keeps
     // them, this test does not.
     AdviseOptions options;
-    options.candidates = 3;
+    options.candidates = 8;
     const Result<AdviceReport> report = Advise(*module, setting, options);
     if (!report) continue;
     ++programs;
@@ -69,7 +69,10 @@ TEST(CorpusAdvice, IsWhatAFreshPlanShows) {
     EXPECT_TRUE(std::ranges::is_sorted(report->advice, std::ranges::greater(), &Advice::saved));
     std::vector<Advice> all = report->advice;
     if (report->together) {
-      EXPECT_GE(report->together->saved, report->advice[0].saved);
+      for (const Advice& advice : report->advice) {
+        if (advice.edits[0].kind == EditKind::kPack) continue;
+        EXPECT_GE(report->together->saved, advice.saved) << file;
+      }
       all.push_back(*report->together);
     }
     for (const Advice& advice : all) {
