@@ -4,7 +4,9 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(), VerifyCommand(), StatsCommand(), AssignCommand(), CheckCommand(), ReplanCommand(), PackCommand(), ReportCommand(), ExplainCommand(), DiffCommand(), GateCommand(), ExportCommand(), CompletionCommand()};
+  return {PrintCommand(),  VerifyCommand(), StatsCommand(),     AssignCommand(),  CheckCommand(),
+          ReplanCommand(), PackCommand(),   ReportCommand(),    ExplainCommand(), DiffCommand(),
+          GateCommand(),   ExportCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli
