@@ -63,7 +63,7 @@ std::string_view WordsFor(By by) { return kRowsFor[static_cast<size_t>(by)]; }
 constexpr size_t kNameWidth = 43;
 
 std::string RowName(const ExplainView& view, const Partition& partition, const Row& row) {
-  const size_t indent = 2 * (row.depth - 1);
+  const size_t indent = 2 * std::min<size_t>(row.depth - 1, 14);
   const size_t width = indent + 16 < kNameWidth ? kNameWidth - indent : 16;
   std::string name = Printable(row.name);
   if (!row.value.is_none()) {
@@ -166,7 +166,7 @@ void AppendGapToXla(const ExplainView& view, std::string& out) {
   };
   const std::string then = "t=" + std::to_string(gap->xla.time);
   result("XLA's list at " + then, gap->xla.bytes,
-         gap->is_printed ? "as printed" : "as it would print");
+         gap->is_printed && !view.is_ours ? "as printed" : "as it would print it");
   if (gap->reasons) {
     step("elements of tuples", gap->reasons->tuples, "XLA counts 8B for each");
     step("no memory of its own", gap->reasons->unplaced, "");
@@ -176,7 +176,7 @@ void AppendGapToXla(const ExplainView& view, std::string& out) {
     step("not known", gap->live_then - gap->xla.bytes, "shapes are missing");
   }
   result("= live at " + then, gap->live_then, "all spaces, as XLA adds them");
-  step("another moment", gap->other_moment, "XLA chose by wrong sizes");
+  step("another moment", gap->other_moment, "XLA's moment is not the peak");
   if (gap->other_moment != 0)
     result("= live at t=" + std::to_string(gap->peak.time), gap->peak.bytes, "");
   table.Append(out);

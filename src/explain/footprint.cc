@@ -91,8 +91,7 @@ Footprint SplitOf(const report::Report& report, const report::Allocation& alloca
 std::vector<Footprint> FootprintsAt(const Picture& picture, int64_t time) {
   const report::Report& report = *picture.report;
   std::vector<Footprint> splits(report.allocations.size());
-  const Result<report::TruePeak> peak = report::ComputeTruePeak(report);
-  if (!peak) return splits;  // not of a report that MakePicture accepts
+  if (!picture.peak) return splits;
   std::vector<int64_t> live(report.allocations.size());
   for (const report::LiveValue& row : report::LiveValuesAt(report, time))
     live[report.values[row.value].allocation.index] += row.bytes;
@@ -108,7 +107,8 @@ std::vector<Footprint> FootprintsAt(const Picture& picture, int64_t time) {
     auto step = std::ranges::find(steps, allocation.color, &std::pair<int64_t, int64_t>::first);
     if (step == steps.end())
       step = steps.insert(step, {allocation.color, AlignmentOf(report, allocation.color)});
-    splits[i] = SplitOf(report, allocation, values[i], peak->allocations[i], live[i], step->second);
+    splits[i] =
+        SplitOf(report, allocation, values[i], picture.peak->allocations[i], live[i], step->second);
   }
   return splits;
 }

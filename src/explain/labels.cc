@@ -214,6 +214,7 @@ class Labeller {
         case Opcode::kTranspose:
         case Opcode::kBroadcast:
         case Opcode::kSlice:
+        case Opcode::kPad:
         case Opcode::kConcatenate:
         case Opcode::kCustomCall:
         case Opcode::kAsyncStart:

@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "stowplan/explain/footprint.h"
@@ -28,19 +27,24 @@ class TreeMaker {
     rows_.push_back(std::move(root));
   }
 
-  // Begins a path at the root.
-  void Begin() { at_ = 0; }
+  // Begins a path at the root, or where another one ended.
+  void Begin(uint32_t row = 0) { at_ = row; }
+  [[nodiscard]] uint32_t at() const { return at_; }
   Row& Down(std::string_view name) {
     const auto key = std::pair(at_, std::string(name));
     const auto [found, is_new] = children_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
-    if (is_new) {
-      Row row;
-      row.name = name;
-      row.parent = at_;
-      row.depth = rows_[at_].depth + 1;
-      rows_.push_back(std::move(row));
-    }
+    if (is_new) return DownNew(std::string(name));
     at_ = found->second;
+    return rows_[at_];
+  }
+  // A row of its own, whatever the names of the others.
+  Row& DownNew(std::string name) {
+    Row row;
+    row.name = std::move(name);
+    row.parent = at_;
+    row.depth = rows_[at_].depth + 1;
+    at_ = static_cast<uint32_t>(rows_.size());
+    rows_.push_back(std::move(row));
     return rows_[at_];
   }
   Row& DownOther(std::string_view name) {
@@ -149,10 +153,7 @@ class Partitioner {
 
  private:
   void AddValue(const Share& share) {
-    std::string name = ValueName(*picture_.report, share.value);
-    // Reports of programs that reuse names have several values of one.
-    if (!names_.insert(name).second) name += " #" + std::to_string(share.value.index);
-    tree_.Down(name).value = share.value;
+    tree_.DownNew(ValueName(*picture_.report, share.value)).value = share.value;
     tree_.Add(share.bytes);
   }
 
@@ -163,10 +164,22 @@ class Partitioner {
     } else if (by_ == By::kSource) {
       tree_.Down(SourceText(picture_, fact.frame)).frame = fact.frame;
     } else {
-      for (const FrameId frame : StackOf(picture_, fact.frame))
-        tree_.Down(FrameText(picture_, frame)).frame = frame;
+      GoToFrame(fact.frame);
     }
     tree_.Add(share.bytes);
+  }
+
+  // Stacks share their outer frames: each is gone once.
+  void GoToFrame(FrameId innermost) {
+    std::vector<FrameId> way;
+    FrameId at = innermost;
+    for (; !at.is_none() && !frame_rows_.contains(at.index); at = picture_.frames[at].parent)
+      way.push_back(at);
+    tree_.Begin(at.is_none() ? 0 : frame_rows_[at.index]);
+    for (; !way.empty(); way.pop_back()) {
+      tree_.Down(FrameText(picture_, way.back())).frame = way.back();
+      frame_rows_[way.back().index] = tree_.at();
+    }
   }
 
   void AddOpName(const Share& share) {
@@ -217,7 +230,7 @@ class Partitioner {
   const Moment& moment_;
   By by_;
   TreeMaker tree_;
-  std::set<std::string> names_;
+  std::map<uint32_t, uint32_t> frame_rows_;
 };
 
 }  // namespace

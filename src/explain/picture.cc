@@ -7,8 +7,6 @@
 #include "base/checked_math.h"
 #include "explain/kinds.h"
 #include "explain/labels.h"
-#include "stowplan/report/derive.h"
-#include "stowplan/report/peak.h"
 #include "stowplan/report/replan.h"
 #include "stowplan/report/summary.h"
 
@@ -47,7 +45,8 @@ Result<bool> CheckPlaces(const report::Report& report) {
 
 void AddPadding(Picture& picture) {
   const report::Report& report = *picture.report;
-  const report::PlainSizes plain = report::ComputePlainSizes(report);
+  picture.plain_sizes = report::ComputePlainSizes(report);
+  const report::PlainSizes& plain = picture.plain_sizes;
   for (size_t i = 0; i < picture.values.size(); ++i) {
     const report::Value& value = report.values[report::ValueId(i)];
     if (value.allocation.is_none() || !plain.value[i]) continue;
@@ -121,6 +120,9 @@ Result<Picture> MakePicture(const report::Report& report, const hlo::Module* mod
   AddTarget(target, picture);
   AddLabels(picture);
   AddPadding(picture);
+  if (report::HasPeak(report)) {
+    STOWPLAN_TRY(picture.peak, report::ComputeTruePeak(report));
+  }
   AddKinds(picture);
   AddUnknowns(picture);
   return picture;

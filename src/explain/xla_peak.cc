@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/explain/xla_peak.h"
 
+#include <map>
+
 #include "base/checked_math.h"
 #include "report/reconcile.h"
-#include "stowplan/report/derive.h"
 
 namespace stowplan::explain {
 namespace {
@@ -21,7 +22,7 @@ report::PrintedPeak SumOf(int64_t time, const std::vector<report::PeakRow>& rows
 
 std::optional<PeakGap> GapToXla(const Picture& picture) {
   const report::Report& report = *picture.report;
-  if (!report::HasPeak(report)) return std::nullopt;
+  if (!picture.peak) return std::nullopt;
   PeakGap gap;
   if (report.live_ranges->peak_time) {
     gap.xla = SumOf(*report.live_ranges->peak_time, report.live_ranges->peak);
@@ -32,19 +33,19 @@ std::optional<PeakGap> GapToXla(const Picture& picture) {
     if (!computed) return std::nullopt;
     gap.xla = SumOf(computed->time, computed->rows);
   }
-  const Result<report::TruePeak> peak = report::ComputeTruePeak(report);
-  if (!peak) return std::nullopt;
-  gap.peak = peak->all;
-  for (const report::SpacePeak& space : peak->spaces) {
-    report::SpacePeak then{.color = space.color, .peak = {.bytes = 0, .time = gap.xla.time}};
-    for (const report::LiveValue& row : report::LiveValuesAt(report, gap.xla.time, space.color))
-      then.peak.bytes += row.bytes;
-    gap.live_then += then.peak.bytes;
-    gap.spaces_then.push_back(then);
+  gap.peak = picture.peak->all;
+  std::map<int64_t, int64_t> spaces;
+  for (const report::LiveValue& row : report::LiveValuesAt(report, gap.xla.time)) {
+    spaces[report.allocations[report.values[row.value].allocation].color] += row.bytes;
+    gap.live_then += row.bytes;
+  }
+  for (const report::SpacePeak& space : picture.peak->spaces) {
+    gap.spaces_then.push_back(
+        {.color = space.color, .peak = {.bytes = spaces[space.color], .time = gap.xla.time}});
   }
   gap.other_moment = gap.peak.bytes - gap.live_then;
-  if (const std::optional<report::PeakSteps> steps =
-          report::StepsAt(report, gap.xla.time, gap.xla.bytes)) {
+  if (const std::optional<report::PeakSteps> steps = report::StepsAt(
+          report, picture.plain_sizes, gap.xla.time, gap.xla.bytes, gap.live_then)) {
     gap.reasons = {.tuples = steps->own_shapes,
                    .unplaced = steps->unplaced,
                    .padding = steps->padding,

@@ -185,8 +185,8 @@ ReconcileGroup OomMessage(const Report& report, const Summary& summary) {
 
 }  // namespace
 
-std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t listed) {
-  const PlainSizes plain = ComputePlainSizes(report);
+std::optional<PeakSteps> StepsAt(const Report& report, const PlainSizes& plain, int64_t time,
+                                 int64_t listed, int64_t live) {
   PeakSteps steps;
   int64_t own = 0;
   int64_t placed = 0;
@@ -207,7 +207,7 @@ std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t lis
     add(sizes, value.size);
   }
   if (!fits) return std::nullopt;
-  for (const LiveValue& live : LiveValuesAt(report, time)) steps.live += live.bytes;
+  steps.live = live;
   steps.own_shapes = own - listed;
   steps.unplaced = placed - own;
   steps.padding = sizes - placed;
@@ -224,8 +224,8 @@ ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
   group.rows.push_back({.figure = "Live ranges at " + at + " (peak)",
                         .said = printed.bytes,
                         .how = "sum of its " + Count(printed.values, "row")});
-  const std::optional<XlaPeak> computed =
-      ComputeXlaPeak(report, ComputePlainSizes(report), report.dialect.peak_line);
+  const PlainSizes plain = ComputePlainSizes(report);
+  const std::optional<XlaPeak> computed = ComputeXlaPeak(report, plain, report.dialect.peak_line);
   if (computed) {
     int64_t sum = 0;
     for (const PeakRow& row : computed->rows) sum = CheckedAdd(sum, row.bytes).value_or(INT64_MAX);
@@ -245,7 +245,10 @@ ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
                           .computed = bytes,
                           .how = std::move(how)});
   };
-  const std::optional<PeakSteps> steps = StepsAt(report, printed.time, printed.bytes);
+  int64_t live_then = 0;
+  for (const LiveValue& row : LiveValuesAt(report, printed.time)) live_then += row.bytes;
+  const std::optional<PeakSteps> steps =
+      StepsAt(report, plain, printed.time, printed.bytes, live_then);
   int64_t live = printed.bytes;
   if (steps) {
     step("elements of tuples", steps->own_shapes, "listed as tables of pointers");

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "stowplan/report/derive.h"
 #include "stowplan/report/report.h"
 #include "stowplan/report/summary.h"
 
@@ -46,8 +47,10 @@ struct PeakSteps {
   int64_t live = 0;
 };
 
-// `listed` is the sum of XLA's list. Nothing when a shape is missing. Needs HasPeak.
-[[nodiscard]] std::optional<PeakSteps> StepsAt(const Report& report, int64_t time, int64_t listed);
+// `listed` is the sum of XLA's list, `live` what is live at `time`. Nothing when a shape is
+// missing. Needs HasPeak.
+[[nodiscard]] std::optional<PeakSteps> StepsAt(const Report& report, const PlainSizes& plain,
+                                               int64_t time, int64_t listed, int64_t live);
 
 [[nodiscard]] std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
                                                     Backend backend);

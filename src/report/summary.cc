@@ -217,7 +217,8 @@ const hlo::Metadata* MetadataInside(const hlo::Module& module, hlo::InstrId id) 
 bool IsChangeOfForm(hlo::Opcode opcode) {
   return opcode == hlo::Opcode::kCopy || opcode == hlo::Opcode::kBitcast ||
          opcode == hlo::Opcode::kConvert || opcode == hlo::Opcode::kReshape ||
-         opcode == hlo::Opcode::kTranspose || opcode == hlo::Opcode::kBroadcast;
+         opcode == hlo::Opcode::kTranspose || opcode == hlo::Opcode::kBroadcast ||
+         opcode == hlo::Opcode::kPad || opcode == hlo::Opcode::kSlice;
 }
 
 // The same of a fusion of nothing else.
@@ -227,7 +228,8 @@ bool IsFusedChangeOfForm(const hlo::Module& module, hlo::InstrId id) {
   const hlo::Computation& body = module.computations[called[0]];
   for (uint32_t i = 0; i < body.count; ++i) {
     const hlo::Opcode opcode = module.instructions[hlo::InstrId(body.first.index + i)].opcode;
-    if (opcode != hlo::Opcode::kParameter && !IsChangeOfForm(opcode)) return false;
+    const bool is_input = opcode == hlo::Opcode::kParameter || opcode == hlo::Opcode::kConstant;
+    if (!is_input && !IsChangeOfForm(opcode)) return false;
   }
   return true;
 }

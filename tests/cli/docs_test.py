@@ -39,6 +39,9 @@ class Documents(CliCase):
     def test_report(self):
         self.check("docs/report.md", 2)
 
+    def test_explain(self):
+        self.check("docs/explain.md", 3)
+
     def test_best(self):
         self.check("docs/best.md", 1)
 

@@ -14,6 +14,7 @@
 #include "corpus/corpus_files.h"
 #include "corpus/report_files.h"
 #include "report/from_proto.h"
+#include "stowplan/assign/assignment.h"
 #include "stowplan/assign/rules.h"
 #include "stowplan/explain/complete.h"
 #include "stowplan/explain/footprint.h"
@@ -24,6 +25,7 @@
 #include "stowplan/explain/xla_peak.h"
 #include "stowplan/live/analysis.h"
 #include "stowplan/read.h"
+#include "stowplan/report/from_assignment.h"
 
 namespace stowplan::explain {
 namespace {
@@ -225,6 +227,30 @@ TEST(CorpusExplain, EveryReportAddsUp) {
   EXPECT_GE(timed, 900U);
   // Few reports are without a list of uses.
   EXPECT_GE(holders.named * 100, holders.all * 95);
+}
+
+// Modules alone, planned as XLA does.
+TEST(CorpusExplain, EveryModuleAddsUp) {
+  size_t pictures = 0;
+  for (const std::string& file : CorpusFiles("after_optimizations.txt")) {
+    SCOPED_TRACE(file);
+    const Result<hlo::Module> module = ReadModule(file);
+    ASSERT_TRUE(module.has_value());
+    if (!module->header.is_scheduled) continue;
+    const Rules rules = RulesOf(*FindTarget(TargetOf(file)), CompilerOf(file));
+    const Result<Analysis> analysis = Analyze(*module, rules.analysis);
+    ASSERT_TRUE(analysis.has_value()) << Render(analysis.error());
+    const Result<Assignment> plan = Assign(*module, *analysis, rules, std::nullopt);
+    ASSERT_TRUE(plan.has_value()) << Render(plan.error());
+    const report::Report report =
+        report::ReportOf(*module, *analysis, *plan, *report::FindReportStyle(CompilerOf(file)));
+    const Result<Picture> picture = MakePicture(report, &*module, rules.target);
+    ASSERT_TRUE(picture.has_value()) << Render(picture.error());
+    CheckPicture(*picture);
+    if (HasFatalFailure()) return;
+    ++pictures;
+  }
+  EXPECT_GE(pictures, 357U);
 }
 
 // A .hlo.pb has no live ranges; what is found from its program equals what XLA wrote beside it.

@@ -8,6 +8,8 @@
 
 #include "laws.h"
 #include "report/json.h"
+#include "stowplan/explain/footprint.h"
+#include "stowplan/explain/partition.h"
 #include "stowplan/report/check.h"
 #include "stowplan/report/read.h"
 #include "stowplan/report/replan.h"
@@ -42,6 +44,23 @@ void CheckReplan(const std::shared_ptr<const stowplan::Source>& source,
     stowplan::fuzz::Fail("the replanned file is not accepted", after, Render(reread.error()));
 }
 
+// Every way to split what is live adds up.
+void CheckPicture(const stowplan::report::Report& read, std::string_view input) {
+  namespace report = stowplan::report;
+  const auto picture = stowplan::explain::MakePicture(read, nullptr);
+  if (!picture || !report::HasPeak(read)) return;
+  const stowplan::explain::Curves curves = stowplan::explain::CurvesOf(read);
+  const auto moment = stowplan::explain::MomentAt(*picture, curves.all.peak.time);
+  const int64_t footprint = stowplan::explain::FootprintAt(*picture, curves.all.peak.time).bytes;
+  for (size_t i = 0; i < stowplan::explain::kBys; ++i) {
+    const auto by = static_cast<stowplan::explain::By>(i);
+    const int64_t total = stowplan::explain::PartitionOf(*picture, moment, by).total();
+    const bool is_footprint = by == stowplan::explain::By::kFootprint;
+    if (moment.bytes != curves.all.peak.bytes || total != (is_footprint ? footprint : moment.bytes))
+      stowplan::fuzz::Fail("a partition of the peak does not add up", std::string(input), "");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
@@ -71,6 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
         stowplan::fuzz::Fail("the list of the peak does not add up", std::string(input), written);
     }
   }
+  CheckPicture(*read, input);
   (void)report::WriteJson(*read);
   if (size <= kMostToReplan && read->has_assignment && read->live_ranges) {
     const auto found = report::FindReportTarget(*read);

@@ -24,6 +24,8 @@
 #include "stowplan/base/id.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/hlo/opcode.h"
+#include "stowplan/report/derive.h"
+#include "stowplan/report/peak.h"
 #include "stowplan/report/report.h"
 #include "stowplan/target/guess.h"
 #include "stowplan/target/target.h"
@@ -97,6 +99,8 @@ struct Picture {
   std::unordered_map<std::string_view, OpId> ops_by_name = {};
   std::vector<ValueFact> values = {};             // by report::ValueId
   std::vector<std::string> parameter_paths = {};  // by report::AllocationId; empty: no parameter
+  report::PlainSizes plain_sizes = {};            // by report::ValueId
+  std::optional<report::TruePeak> peak = {};      // absent when no file tells live ranges
   // What could not be known, a sentence each.
   std::vector<std::string> unknown = {};
   // What some of the texts above are pieces of.
