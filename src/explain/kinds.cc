@@ -92,6 +92,8 @@ class KindFinder {
  public:
   explicit KindFinder(Picture& picture) : picture_(picture), report_(*picture.report) {
     FindReadByBackward();
+    has_loop_ = std::ranges::any_of(picture.ops.rows(),
+                                    [](const Op& op) { return op.opcode == Opcode::kWhile; });
     if (picture.module == nullptr) return;
     const hlo::Module& module = *picture.module;
     // What a loop's body returns is the next state.
@@ -143,14 +145,25 @@ class KindFinder {
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, std::greater(),
                              [&](uint32_t i) { return picture_.ops[picture_.values[i].op].time; });
+    std::vector<uint8_t> is_backward(picture_.ops.size(), 0);
+    bool has_backward = false;
+    for (size_t i = 0; i < picture_.ops.size(); ++i) {
+      is_backward[i] = IsBackward(picture_.ops[OpId(i)].op_name) ? 1 : 0;
+      has_backward = has_backward || is_backward[i] != 0;
+    }
+    if (!has_backward) return;
     std::vector<uint8_t> is_read(picture_.ops.size(), 0);  // by op: one of its values is
     for (const uint32_t i : order) {
+      // Others would neither be kept nor be moved.
+      if (!IsForward(picture_.values[i].op_name) &&
+          !picture_.ops[picture_.values[i].op].is_wordless)
+        continue;
       const bool is_kept = std::ranges::any_of(
           report_.uses_of(report_.values[report::ValueId(i)]), [&](const report::Use& use) {
             const OpId user = picture_.FindOp(use.instruction);
             if (user.is_none()) return false;
-            const Op& op = picture_.ops[user];
-            return IsBackward(op.op_name) || (op.is_wordless && is_read[user.index] != 0);
+            return is_backward[user.index] != 0 ||
+                   (picture_.ops[user].is_wordless && is_read[user.index] != 0);
           });
       if (!is_kept) continue;
       is_read_by_backward_[i] = 1;
@@ -163,6 +176,7 @@ class KindFinder {
     const Opcode born = picture_.ops[picture_.values[id.index].op].opcode;
     if (born == Opcode::kWhile) return true;
     if (value.is_phi && born != Opcode::kConditional) return true;
+    if (!has_loop_) return false;
     return std::ranges::any_of(report_.positions_of(value), [&](const report::Position& position) {
       const OpId op = picture_.FindOp(position.instruction);
       if (op.is_none()) return false;
@@ -186,6 +200,7 @@ class KindFinder {
 
   const Picture& picture_;
   const report::Report& report_;
+  bool has_loop_ = false;
   std::vector<uint8_t> is_next_state_;        // by instruction
   std::vector<uint8_t> is_read_by_backward_;  // by value
 };
