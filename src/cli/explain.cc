@@ -104,11 +104,17 @@ int Explain(const ExplainOptions& options, Console& console) {
   std::optional<PlanInput> input = FindPlan(options.input, console);
   if (!input) return kBadUse;
   if (options.has_advice) {
+    const std::optional<int64_t> space = ParseNumber(options.space);
+    if (!options.space.empty() && !space) {
+      console.ShowError("--advice wants the number of a memory space, not `" + options.space + "`",
+                        "such as --space=0");
+      return kBadUse;
+    }
     return ShowAdvice(*input,
                       {.input = options.input.inputs[0],
                        .target = options.input.target,
                        .version = options.input.version,
-                       .space = ParseNumber(options.space),
+                       .space = space,
                        .time_limit = options.time_limit,
                        .limit = options.limit.value_or(8),
                        .has_refused = options.has_refused,

@@ -8,6 +8,13 @@
 
 namespace stowplan::cli {
 
+std::optional<int64_t> ParseNumber(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments,
                                 Console& console) {
   const std::string& text = arguments.option(option);

@@ -11,6 +11,9 @@
 
 namespace stowplan::cli {
 
+// The whole text as a number; nothing when it is none.
+std::optional<int64_t> ParseNumber(std::string_view text);
+
 // The option's value as a number; nothing, and a message, when it is none.
 std::optional<size_t> ReadCount(std::string_view option, const Arguments& arguments,
                                 Console& console);

@@ -6,20 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/number.h"
 #include "cli/report_text.h"
 
 namespace stowplan::cli {
-namespace {
-
-std::optional<int64_t> ParseNumber(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
-
 bool ReadMoment(const Arguments& arguments, Console& console, std::optional<int64_t>& time) {
   const std::string& at = arguments.option("at");
   if (at.empty()) return true;

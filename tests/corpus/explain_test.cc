@@ -233,7 +233,7 @@ TEST(CorpusExplain, EveryReportAddsUp) {
   EXPECT_GE(whole * 100, timed * 95);
   RecordProperty("whole", std::to_string(whole) + " of " + std::to_string(timed));
   // Few reports are without a list of uses.
-  EXPECT_GE(holders.named * 100, holders.all * 95);
+  EXPECT_GE(holders.named * 100, holders.all * 90);
 }
 
 // Modules alone, planned as XLA does.
