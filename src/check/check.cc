@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/checked_math.h"
 #include "check/execute.h"
 #include "check/names.h"
 #include "check/trace.h"
@@ -84,21 +83,23 @@ class Orders {
   const std::vector<int64_t>& times_;  // by instruction
 };
 
-// When the report says that instructions are executed; -1 where it does not.
-std::vector<int64_t> TimesOf(const hlo::Module& module, const Names& names,
-                             const report::Report& report) {
+// The instructions in the order in which the report says that they are executed; none for names
+// that the program does not have.
+std::vector<InstrId> SequenceOf(Names& names, const report::Report& report) {
+  std::vector<InstrId> sequence;
+  if (!report.live_ranges) return sequence;
+  sequence.reserve(report.live_ranges->sequence.size());
+  for (const std::string_view name : report.live_ranges->sequence)
+    sequence.push_back(names.Find(name));
+  names.Rewind();
+  return sequence;
+}
+
+// When instructions are executed; -1 where that is not known.
+std::vector<int64_t> TimesOf(const hlo::Module& module, const std::vector<InstrId>& sequence) {
   std::vector<int64_t> times(module.instructions.size(), -1);
-  if (!report.live_ranges) return times;
-  const std::vector<std::string_view>& sequence = report.live_ranges->sequence;
-  size_t next = 0;
   for (size_t t = 0; t < sequence.size(); ++t) {
-    // As a rule, the instruction behind the last one.
-    const bool is_next =
-        next < module.instructions.size() && module.name(InstrId(next)) == sequence[t];
-    const InstrId id = is_next ? InstrId(next) : names.Find(sequence[t]);
-    if (id.is_none()) continue;
-    times[id.index] = static_cast<int64_t>(t);
-    next = size_t{id.index} + 1;
+    if (!sequence[t].is_none()) times[sequence[t].index] = static_cast<int64_t>(t);
   }
   return times;
 }
@@ -154,11 +155,6 @@ void FindOtherOrder(const hlo::Module& module, const std::vector<int64_t>& times
 
 }  // namespace
 
-Bytes Plan::BytesAt(PlaceId id, uint32_t row) const {
-  const Place& place = places.rows[id];
-  return {place.allocation, place.offset, SaturatingAdd(place.offset, SizeAt(row))};
-}
-
 bool Plan::IsLoaded(InstrId id) const {
   if (module.instructions[id].opcode != hlo::Opcode::kConstant) return false;
   const PlaceId place = places.by_row[trees.top(id)];
@@ -179,13 +175,15 @@ Result<Certified> Check(const hlo::Module& module, const report::Report& report,
     // Shapes without a size are never placed.
     sizes[s] = std::max<int64_t>(0, ByteSize(module.shapes, hlo::ShapeId(s), target).value_or(0));
   }
-  const Names names(module);
-  const std::vector<int64_t> times = TimesOf(module, names, report);
+  Names names(module);
+  const std::vector<InstrId> sequence = SequenceOf(names, report);
+  const std::vector<int64_t> times = TimesOf(module, sequence);
   STOWPLAN_TRY(const std::vector<std::vector<InstrId>> orders, Orders(module, times).Find());
   Verdict verdict;
   FindEarly(module, orders, verdict.findings);
   FindOtherOrder(module, times, orders, verdict.findings);
-  const Places places = FindPlaces(module, names, *trees, report, sizes, verdict.findings);
+  const Places places =
+      FindPlaces(module, names, sequence, *trees, report, sizes, verdict.findings);
   const Plan plan = {module, report, *trees, places, sizes, orders};
   Trace trace;
   if (const Result<void> done = Execute(plan, verdict, is_traced ? &trace : nullptr); !done)

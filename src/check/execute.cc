@@ -100,7 +100,9 @@ void Executor::Load() {
   for (const InstrId parameter : module_.parameters_of(module_.entry)) DefineAll(parameter);
   for (size_t i = 0; i < module_.instructions.size(); ++i) {
     const InstrId id(i);
-    if (plan_.IsLoaded(id)) DefineConstant(id);
+    if (!plan_.IsLoaded(id)) continue;
+    loaded_.push_back(id);
+    DefineConstant(id);
   }
 }
 

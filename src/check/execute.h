@@ -29,6 +29,7 @@
 
 #include <cstdint>
 
+#include "base/checked_math.h"
 #include "check/meaning.h"
 #include "check/memory.h"
 #include "check/places.h"
@@ -48,7 +49,10 @@ struct Plan {
 
   [[nodiscard]] int64_t SizeAt(uint32_t row) const { return sizes[trees.shape(row).index]; }
   // The bytes of the part `row`, if it lies there.
-  [[nodiscard]] Bytes BytesAt(PlaceId id, uint32_t row) const;
+  [[nodiscard]] Bytes BytesAt(PlaceId id, uint32_t row) const {
+    const Place& place = places.rows[id];
+    return {place.allocation, place.offset, SaturatingAdd(place.offset, SizeAt(row))};
+  }
   // A constant that is in memory before the program starts.
   [[nodiscard]] bool IsLoaded(hlo::InstrId id) const;
 };

@@ -40,7 +40,7 @@ class Executor {
       : module_(plan.module),
         trees_(plan.trees),
         plan_(plan),
-        memory_(plan.report.allocations.size()),
+        memory_(plan.report.allocations.size(), plan.trees.count()),
         contents_(plan.module),
         write_sets_(plan, BudgetOf(plan.module)),
         overwriting_(plan.module, plan.trees),
@@ -274,7 +274,8 @@ class Executor {
     bool is_under_way = false;
   };
   std::map<InstrId, Flight> flights_;  // by start
-  std::set<uint32_t> donated_;         // rows of entry parameters
+  std::vector<uint32_t> donated_;      // rows of entry parameters
+  std::vector<InstrId> loaded_;        // constants that are there at the start
   int64_t step_ = 0;
   int64_t budget_ = 0;
   int depth_ = 0;

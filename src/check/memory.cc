@@ -5,15 +5,42 @@
 
 namespace stowplan::check {
 
-void Memory::Add(uint32_t allocation, int64_t begin, const Piece& piece, bool is_write) {
-  pieces_[allocation].emplace(begin, piece);
+void Memory::Know(uint32_t allocation, Pieces::iterator row) {
+  const ContentId content = row->second.content;
+  if (content >= latest_.size()) latest_.resize(size_t{content} * 2 + 1);
+  latest_[content] = {&row->second, allocation, row->first};
+}
+
+void Memory::Forget(Pieces::iterator row) {
+  Latest& latest = latest_[row->second.content];
+  if (latest.piece == &row->second) latest.piece = nullptr;
+}
+
+void Memory::Insert(uint32_t allocation, Pieces::iterator next, int64_t begin, const Piece& piece) {
+  Know(allocation, pieces_[allocation].emplace_hint(next, begin, piece));
+}
+
+void Memory::Erase(uint32_t allocation, Pieces::iterator row) {
+  Forget(row);
+  pieces_[allocation].erase(row);
+}
+
+void Memory::Replace(uint32_t allocation, Pieces::iterator row, const Piece& piece) {
+  Forget(row);
+  row->second = piece;
+  Know(allocation, row);
+}
+
+void Memory::Add(uint32_t allocation, Pieces::iterator next, int64_t begin, const Piece& piece,
+                 bool is_write) {
+  Insert(allocation, next, begin, piece);
   if (marks_ != 0) log_.push_back({Entry::Kind::kAdded, is_write, allocation, begin, piece});
 }
 
 void Memory::Remove(uint32_t allocation, Pieces::iterator row) {
   if (marks_ != 0)
     log_.push_back({Entry::Kind::kRemoved, false, allocation, row->first, row->second});
-  pieces_[allocation].erase(row);
+  Erase(allocation, row);
 }
 
 void Memory::Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, uint32_t row,
@@ -22,6 +49,11 @@ void Memory::Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, u
   Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
   if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
+  if (marks_ == 0 && next != pieces.end() && next->first == bytes.begin &&
+      next->second.end == bytes.end) {
+    Replace(bytes.allocation, next, {bytes.end, content, bytes.begin, writer, row, step});
+    return;
+  }
   while (next != pieces.end() && next->first < bytes.end) {
     const int64_t begin = next->first;
     const Piece old = next->second;
@@ -30,18 +62,27 @@ void Memory::Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, u
     if (begin < bytes.begin) {
       Piece rest = old;
       rest.end = bytes.begin;
-      Add(bytes.allocation, begin, rest, /*is_write=*/false);
+      Add(bytes.allocation, after, begin, rest, /*is_write=*/false);
     }
-    if (old.end > bytes.end) Add(bytes.allocation, bytes.end, old, /*is_write=*/false);
     next = after;
+    if (old.end <= bytes.end) continue;
+    Add(bytes.allocation, after, bytes.end, old, /*is_write=*/false);
+    next = std::prev(after);
   }
-  Add(bytes.allocation, bytes.begin, {bytes.end, content, bytes.begin, writer, row, step},
+  Add(bytes.allocation, next, bytes.begin, {bytes.end, content, bytes.begin, writer, row, step},
       /*is_write=*/true);
 }
 
 std::optional<Memory::Mismatch> Memory::Find(const Bytes& bytes, ContentId content,
                                              int64_t since) const {
   if (bytes.begin >= bytes.end) return std::nullopt;
+  if (content != kLost && content < latest_.size()) {
+    const Latest& latest = latest_[content];
+    if (latest.piece != nullptr && latest.allocation == bytes.allocation &&
+        latest.begin <= bytes.begin && latest.piece->end >= bytes.end &&
+        latest.piece->shift == bytes.begin)
+      return std::nullopt;
+  }
   const Pieces& pieces = pieces_[bytes.allocation];
   auto next = pieces.upper_bound(bytes.begin);
   if (next != pieces.begin() && std::prev(next)->second.end > bytes.begin) --next;
@@ -101,10 +142,11 @@ std::vector<Memory::Change> Memory::Undo(Mark mark) {
   }
   while (log_.size() > mark) {
     const Entry& entry = log_.back();
+    Pieces& pieces = pieces_[entry.allocation];
     if (entry.kind == Entry::Kind::kAdded) {
-      pieces_[entry.allocation].erase(entry.begin);
+      Erase(entry.allocation, pieces.find(entry.begin));
     } else {
-      pieces_[entry.allocation].emplace(entry.begin, entry.piece);
+      Insert(entry.allocation, pieces.upper_bound(entry.begin), entry.begin, entry.piece);
     }
     log_.pop_back();
   }

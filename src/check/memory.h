@@ -41,7 +41,8 @@ class Memory {
     std::optional<Piece> piece;  // nothing: these bytes were never written
   };
 
-  explicit Memory(size_t allocations) {
+  // `contents`: about how many there will be.
+  explicit Memory(size_t allocations, size_t contents = 0) : latest_(contents) {
     pieces_.reserve(allocations);
     for (size_t a = 0; a < allocations; ++a) pieces_.emplace_back(&nodes_);
   }
@@ -83,12 +84,28 @@ class Memory {
     int64_t begin = 0;
     Piece piece;
   };
-  void Add(uint32_t allocation, int64_t begin, const Piece& piece, bool is_write);
+  // Before `next`.
+  void Add(uint32_t allocation, Pieces::iterator next, int64_t begin, const Piece& piece,
+           bool is_write);
   void Remove(uint32_t allocation, Pieces::iterator row);
+  // Into and out of the pieces; nothing is logged.
+  void Insert(uint32_t allocation, Pieces::iterator next, int64_t begin, const Piece& piece);
+  void Erase(uint32_t allocation, Pieces::iterator row);
+  void Replace(uint32_t allocation, Pieces::iterator row, const Piece& piece);
+  // The last piece of its content, or no longer.
+  void Know(uint32_t allocation, Pieces::iterator row);
+  void Forget(Pieces::iterator row);
 
   // Pieces come and go with every write: their nodes are kept.
   std::pmr::unsynchronized_pool_resource nodes_;
   std::vector<Pieces> pieces_;  // by allocation
+  // By content: the piece of it that was written last. Most reads look for nothing else.
+  struct Latest {
+    const Piece* piece = nullptr;
+    uint32_t allocation = 0;
+    int64_t begin = 0;
+  };
+  std::vector<Latest> latest_;  // longer as need be
   std::vector<Entry> log_;
   size_t marks_ = 0;
 };

@@ -14,10 +14,12 @@ using hlo::InstrId;
 
 class Finder {
  public:
-  Finder(const hlo::Module& module, const Names& names, const Trees& trees,
-         const report::Report& report, const std::vector<int64_t>& sizes, Findings& findings)
+  Finder(const hlo::Module& module, Names& names, const std::vector<InstrId>& sequence,
+         const Trees& trees, const report::Report& report, const std::vector<int64_t>& sizes,
+         Findings& findings)
       : module_(module),
         names_(names),
+        sequence_(sequence),
         trees_(trees),
         report_(report),
         sizes_(sizes),
@@ -36,7 +38,7 @@ class Finder {
 
  private:
   void AddValue(const report::Value& value) {
-    const InstrId instruction = names_.Find(value.instruction);
+    const InstrId instruction = names_.Find(value.instruction, Guess(value));
     const auto part = instruction.is_none()
                           ? std::nullopt
                           : trees_.Find(module_, module_.instructions[instruction].shape,
@@ -61,6 +63,19 @@ class Finder {
     }
     places_.by_row[row] = static_cast<PlaceId>(places_.rows.size());
     places_.rows.push_back(place);
+  }
+
+  // Which instruction it probably is: a parameter, or the one with which the value's life begins.
+  [[nodiscard]] InstrId Guess(const report::Value& value) const {
+    const std::span<const InstrId> parameters = module_.parameters_of(module_.entry);
+    const std::optional<int64_t> parameter = report_.allocations[value.allocation].parameter;
+    if (parameter && *parameter >= 0 && std::cmp_less(*parameter, parameters.size())) {
+      const InstrId id = parameters[static_cast<size_t>(*parameter)];
+      if (module_.name(id) == value.instruction) return id;
+    }
+    const bool is_known =
+        value.has_range && value.start >= 0 && std::cmp_less(value.start, sequence_.size());
+    return is_known ? sequence_[static_cast<size_t>(value.start)] : InstrId();
   }
 
   void CheckPlace(const report::Value& value, uint32_t row) {
@@ -116,7 +131,8 @@ class Finder {
   }
 
   const hlo::Module& module_;
-  const Names& names_;
+  Names& names_;
+  const std::vector<InstrId>& sequence_;
   const Trees& trees_;
   const report::Report& report_;
   const std::vector<int64_t>& sizes_;
@@ -126,10 +142,10 @@ class Finder {
 
 }  // namespace
 
-Places FindPlaces(const hlo::Module& module, const Names& names, const Trees& trees,
-                  const report::Report& report, const std::vector<int64_t>& sizes,
-                  Findings& findings) {
-  return Finder(module, names, trees, report, sizes, findings).Run();
+Places FindPlaces(const hlo::Module& module, Names& names, const std::vector<InstrId>& sequence,
+                  const Trees& trees, const report::Report& report,
+                  const std::vector<int64_t>& sizes, Findings& findings) {
+  return Finder(module, names, sequence, trees, report, sizes, findings).Run();
 }
 
 ValueName NameOf(const hlo::Module& module, const Trees& trees, uint32_t row) {

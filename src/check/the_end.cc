@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold when the program has ended; what runs inside of instructions.
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 #include "check/executor.h"
 
@@ -12,7 +11,11 @@ namespace stowplan::check {
 void Executor::Finish() {
   const InstrId root = module_.computations[module_.entry].root;
   const uint32_t top = trees_.top(root);
-  std::map<std::pair<uint32_t, int64_t>, uint32_t> outputs;
+  struct Output {
+    Bytes bytes;
+    uint32_t row;
+  };
+  std::vector<Output> outputs;
   for (uint32_t part = 0; part < trees_.count(shape(root)); ++part) {
     const Cell at = cells_[top + part];
     Read(top + part, {.instruction = root, .need = Reader::Need::kOutput});
@@ -20,10 +23,20 @@ void Executor::Finish() {
     const Bytes bytes = plan_.BytesAt(at.place, top + part);
     if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].is_maybe_live_out)
       witness_.AddFlag(bytes, top + part, "holds a part of the result, and is not said to live on");
-    const auto [other, is_new] = outputs.try_emplace({bytes.allocation, bytes.begin}, top + part);
-    if (!is_new) witness_.AddSharedOutput(bytes, other->second, top + part);
+    outputs.push_back({bytes, top + part});
+  }
+  std::ranges::sort(outputs, {}, [](const Output& output) {
+    return std::tuple(output.bytes.allocation, output.bytes.begin, output.row);
+  });
+  for (size_t k = 1; k < outputs.size(); ++k) {
+    const Output& first = outputs[k - 1];
+    const Output& second = outputs[k];
+    if (first.bytes.allocation == second.bytes.allocation &&
+        first.bytes.begin == second.bytes.begin)
+      witness_.AddSharedOutput(second.bytes, first.row, second.row);
   }
   CheckDonations(root);
+  std::ranges::sort(donated_);
   for (const InstrId parameter : module_.parameters_of(module_.entry)) {
     for (uint32_t part = 0; part < trees_.count(shape(parameter)); ++part) {
       const uint32_t row = trees_.top(parameter) + part;
@@ -33,13 +46,11 @@ void Executor::Finish() {
         if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].parameter)
           witness_.AddFlag(bytes, row, "holds a parameter, and is not said to");
       }
-      if (!donated_.contains(row))
+      if (!std::ranges::binary_search(donated_, row))
         Read(row, {.instruction = parameter, .need = Reader::Need::kParameter});
     }
   }
-  for (size_t i = 0; i < module_.instructions.size(); ++i) {
-    const InstrId id(i);
-    if (!plan_.IsLoaded(id)) continue;
+  for (const InstrId id : loaded_) {
     for (uint32_t part = 0; part < trees_.count(shape(id)); ++part)
       Read(trees_.top(id) + part, {.instruction = id, .need = Reader::Need::kConstant});
   }
@@ -53,7 +64,7 @@ void Executor::CheckDonations(InstrId root) {
     const auto in = trees_.Find(module_, shape(parameter), alias.parameter_index);
     const auto out = trees_.Find(module_, shape(root), alias.output_index);
     if (!in || !out) continue;
-    donated_.insert(trees_.top(parameter) + *in);
+    donated_.push_back(trees_.top(parameter) + *in);
     const PlaceId from = cell(parameter, *in).place;
     const PlaceId to = cell(root, *out).place;
     const bool is_nowhere =
@@ -69,6 +80,7 @@ void Executor::CheckDonations(InstrId root) {
 
 std::vector<CompId> Executor::FindInner() {
   std::set<CompId> inner;
+  if (module_.computations.size() == 1) return {};
   for (size_t i = 0; i < module_.instructions.size(); ++i) {
     const InstrId id(i);
     switch (opcode(id)) {
