@@ -46,28 +46,29 @@ bool IsCopy(const Picture& picture, ValueId id) {
 namespace {
 
 // What keys are made of.
-enum Field : uint8_t { kOpName, kTail, kSource, kShape, kIndex, kOpcode, kClass, kPosition };
-constexpr size_t kFields = 8;
+enum Field : uint8_t { kOpName, kTail, kSource, kShape, kRank, kIndex, kOpcode, kClass, kPosition };
+constexpr size_t kFields = 9;
 
 struct Round {
   std::vector<Field> fields;
   std::vector<Field> needed;  // a value that lacks one of these is left out
 };
 
-// From strict to loose. Shapes go before names do: a larger batch keeps the names.
+// From strict to loose. Shapes go before names do: a larger batch keeps the names, and the number
+// of dimensions.
 const std::vector<Round>& Rounds() {
   static const std::vector<Round> rounds = {
       {{kOpName, kSource, kShape, kIndex, kOpcode, kClass}, {}},
       {{kOpName, kShape, kIndex, kOpcode, kClass}, {}},
-      {{kOpName, kSource, kIndex, kOpcode, kClass}, {kOpName}},
-      {{kOpName, kIndex, kOpcode, kClass}, {kOpName}},
+      {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {kOpName}},
+      {{kOpName, kRank, kIndex, kOpcode, kClass}, {kOpName}},
       {{kTail, kSource, kShape, kIndex, kOpcode, kClass}, {kSource}},
       {{kTail, kShape, kIndex, kOpcode, kClass}, {kTail}},
       {{kSource, kShape, kIndex, kClass}, {kSource}},
-      {{kOpName, kIndex, kClass}, {kOpName}},
-      {{kTail, kSource, kIndex, kClass}, {kSource}},
+      {{kOpName, kRank, kIndex, kClass}, {kOpName}},
+      {{kTail, kSource, kRank, kIndex, kClass}, {kSource}},
       {{kShape, kIndex, kClass, kPosition}, {}},
-      {{kOpName, kSource, kIndex, kOpcode, kClass}, {}},
+      {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {}},
   };
   return rounds;
 }
@@ -103,6 +104,13 @@ uint64_t TailOf(std::string_view op_name) {
   return MixHash(HashOf(parts.back()), is_backward ? 1 : 0) | 1U;
 }
 
+// Of an array, how many dimensions; of a tuple, more or less how many elements.
+uint64_t RankOf(std::string_view shape) {
+  const std::string_view part = shape.substr(0, shape.find(']'));
+  const auto commas = static_cast<uint64_t>(std::ranges::count(part, ','));
+  return part.ends_with('[') ? 0 : commas + 1;
+}
+
 Item ItemOf(const Picture& picture, ValueId id) {
   const report::Report& report = *picture.report;
   const report::Value& value = report.values[id];
@@ -115,6 +123,7 @@ Item ItemOf(const Picture& picture, ValueId id) {
     item.fields[kSource] = MixHash(HashOf(frame.file), static_cast<uint64_t>(frame.line)) | 1U;
   }
   item.fields[kShape] = HashOf(value.shape);
+  item.fields[kRank] = RankOf(value.shape);
   uint64_t index = 1;
   for (const int64_t n : report.numbers(value.index))
     index = MixHash(index, static_cast<uint64_t>(n));

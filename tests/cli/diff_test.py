@@ -159,6 +159,32 @@ class DiffTest(cli_case.CliCase):
                 self.assertIn(answer.code, (0, 1, 2), f"{i}: {answer}")
 
 
+class MangledReportsTest(cli_case.CliCase):
+    """Numbers of real reports made wrong: an answer or an error, never a crash."""
+
+    def test_mangled_reports(self):
+        chance = random.Random(15)
+        good = CORPUS / "cpu" / "while_cond"
+        endings = ("-buffer-assignment.txt", "-buffer-assignment-values.txt", "-live-range.txt")
+        numbers = ("0", "1", "-1", "99", "4294967296", "9223372036854775807", "99999999999999999999")
+        codes = []
+        for i in range(60):
+            folder = self.folder / str(i)
+            folder.mkdir()
+            for ending in endings:
+                text = (good / f"cpu_after_optimizations{ending}").read_text()
+                if chance.random() < 0.7:
+                    places = list(re.finditer(r"\d+", text))
+                    for place in sorted(chance.sample(places, 2), key=lambda m: -m.start()):
+                        text = text[: place.start()] + chance.choice(numbers) + text[place.end() :]
+                (folder / f"cpu_after_optimizations{ending}").write_text(text)
+            for pair in ((good, folder), (folder, good)):
+                answer = self.run_cli("diff", *map(str, pair), timeout=20)
+                self.assertIn(answer.code, (0, 1, 2), f"{i}: {answer}")
+                codes.append(answer.code)
+        self.assertEqual(set(codes), {0, 1, 2})
+
+
 # The words of cause.json.
 TERMS = {"copy": "copies", "lives-longer": "lives longer", "lives-shorter": "lives shorter", "sharing-lost": "sharing lost",
          "sharing-won": "sharing won", "peak-moved": "peak moved"}
