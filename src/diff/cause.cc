@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "diff/places.h"
@@ -42,47 +43,81 @@ using Places = std::pair<std::string, std::string>;
 // each of them have their partners in the other.
 class PlaceLinks {
  public:
-  PlaceLinks(const Match& match, const Picture& a, const Picture& b, Group group) {
-    if (group == Group::kKind || group == Group::kValue || group == Group::kTerm) return;
-    std::map<Places, int64_t> counts;
-    for (size_t i = 0; i < match.b_of_a.size(); ++i) {
-      if (match.b_of_a[i].is_none()) continue;
-      ++counts[{PlaceOf(a, ValueId(i), group), PlaceOf(b, match.b_of_a[i], group)}];
-    }
-    std::map<std::string, std::pair<int64_t, std::string>> best_of_a;
-    std::map<std::string, std::pair<int64_t, std::string>> best_of_b;
-    for (const auto& [places, count] : counts) {
-      const auto offer = [&, n = count](auto& best, const std::string& mine,
-                                        const std::string& other) {
-        auto& [most, who] = best[mine];
-        // Of equal ones the place that did not move, else the first.
-        if (n > most || (n == most && other == mine)) {
-          most = n;
-          who = other;
-        }
-      };
-      offer(best_of_a, places.first, places.second);
-      offer(best_of_b, places.second, places.first);
-    }
-    for (const auto& [mine, best] : best_of_a) {
-      if (best_of_b[best.second].second != mine) continue;
-      b_of_a_[mine] = best.second;
-      a_of_b_[best.second] = mine;
-    }
-  }
+  PlaceLinks(const Match& match, const Picture& a, const Picture& b, Group group)
+      : match_(match), a_(a), b_(b), group_(group) {}
 
-  [[nodiscard]] Places OfA(const std::string& place) const {
+  [[nodiscard]] Places OfA(const std::string& place) {
+    Find();
     const auto found = b_of_a_.find(place);
     return {place, found == b_of_a_.end() ? place : found->second};
   }
-  [[nodiscard]] Places OfB(const std::string& place) const {
+  [[nodiscard]] Places OfB(const std::string& place) {
+    Find();
     const auto found = a_of_b_.find(place);
     return {found == a_of_b_.end() ? place : found->second, place};
   }
 
  private:
-  std::map<std::string, std::string> b_of_a_;
-  std::map<std::string, std::string> a_of_b_;
+  // The place of the other side where most partners are.
+  struct Best {
+    uint32_t place = 0;
+    int64_t count = 0;
+  };
+
+  uint32_t NumberOf(const std::string& place) {
+    const auto [row, is_new] = numbers_.try_emplace(place, static_cast<uint32_t>(names_.size()));
+    if (is_new) names_.push_back(place);
+    return row->second;
+  }
+
+  // Only when somebody asks: it goes over all values.
+  void Find() {
+    if (is_found_) return;
+    is_found_ = true;
+    if (group_ == Group::kKind || group_ == Group::kValue || group_ == Group::kTerm) return;
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+    for (size_t i = 0; i < match_.b_of_a.size(); ++i) {
+      if (match_.b_of_a[i].is_none()) continue;
+      const uint32_t a = NumberOf(PlaceOf(a_, ValueId(i), group_));
+      pairs.emplace_back(a, NumberOf(PlaceOf(b_, match_.b_of_a[i], group_)));
+    }
+    std::ranges::sort(pairs);
+    std::vector<Best> best_of_a(names_.size());
+    std::vector<Best> best_of_b(names_.size());
+    for (size_t i = 0; i < pairs.size();) {
+      size_t end = i;
+      while (end < pairs.size() && pairs[end] == pairs[i]) ++end;
+      const auto count = static_cast<int64_t>(end - i);
+      Offer(pairs[i].first, pairs[i].second, count, best_of_a);
+      Offer(pairs[i].second, pairs[i].first, count, best_of_b);
+      i = end;
+    }
+    for (uint32_t a = 0; a < best_of_a.size(); ++a) {
+      const Best& best = best_of_a[a];
+      if (best.count == 0 || best_of_b[best.place].place != a) continue;
+      b_of_a_[names_[a]] = names_[best.place];
+      a_of_b_[names_[best.place]] = names_[a];
+    }
+  }
+
+  // Of equal ones the place that did not move, else the first by name: the same from both sides.
+  void Offer(uint32_t mine, uint32_t other, int64_t count, std::vector<Best>& bests) const {
+    Best& best = bests[mine];
+    const bool is_better =
+        count > best.count || (count == best.count && best.place != mine &&
+                               (other == mine || names_[other] < names_[best.place]));
+    if (is_better) best = {.place = other, .count = count};
+  }
+
+  const Match& match_;
+  const Picture& a_;
+  const Picture& b_;
+  Group group_;
+  bool is_found_ = false;
+  std::unordered_map<std::string, uint32_t> numbers_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, std::string> b_of_a_;
+  std::unordered_map<std::string, std::string> a_of_b_;
 };
 
 std::string TextOf(const Places& places) {
@@ -135,7 +170,7 @@ class Grouper {
   }
 
  private:
-  [[nodiscard]] Places PlacesOf(const Change& change) const {
+  [[nodiscard]] Places PlacesOf(const Change& change) {
     if (change.a.is_none()) return links_.OfB(PlaceOf(b_, change.b, group_));
     if (change.b.is_none()) return links_.OfA(PlaceOf(a_, change.a, group_));
     return {PlaceOf(a_, change.a, group_), PlaceOf(b_, change.b, group_)};
@@ -197,7 +232,7 @@ class Grouper {
     return picture.fact(id).kind;
   }
 
-  void AddParts(Cause& cause) const {
+  void AddParts(Cause& cause) {
     std::map<Places, size_t> rows;
     std::vector<std::pair<uint32_t, uint32_t>> pairs;
     for (const uint32_t index : cause.changes) {

@@ -175,9 +175,14 @@ class Differ {
         colors.insert(allocation.color);
     }
     AddSpace(std::nullopt);
-    for (const int64_t color : colors) AddSpace(color);
+    if (colors.size() == 1) {  // all together are this one
+      SpaceDiff only = diff_.spaces[0];
+      only.space = *colors.begin();
+      diff_.spaces.push_back(std::move(only));
+    } else {
+      for (const int64_t color : colors) AddSpace(color);
+    }
     AddTotals();
-    if (diff_.has_peak) AddKinds();
     Count();
     if (diff_.is_empty()) {
       for (SpaceDiff& space : diff_.spaces) {
@@ -215,14 +220,8 @@ class Differ {
     out.b = PeakOf(curves_b_, space);
     Moment mine = explain::MomentAt(a_, out.a.time, space);
     Moment theirs = explain::MomentAt(b_, out.b.time, space);
-    Moment same_in_b = SameMoment(mine, b_, b_times_, diff_.match.b_of_a);
-    Moment same_in_a = SameMoment(theirs, a_, a_times_, diff_.match.a_of_b);
-    out.is_at_b = IsAtB(out, same_in_a.bytes, same_in_b.bytes);
-    if (out.is_at_b) {
-      mine = std::move(same_in_a);
-    } else {
-      theirs = std::move(same_in_b);
-    }
+    if (!space) AddKinds(mine, theirs);
+    Choose(out, mine, theirs);
     out.time_a = mine.time;
     out.time_b = theirs.time;
     Compare(mine, theirs, out);
@@ -231,12 +230,29 @@ class Differ {
     AddFootprint(out);
   }
 
-  // The larger peak; of equal ones that which is closer to the other program's at the same moment;
-  // else anything that does not depend on which program is A.
-  [[nodiscard]] bool IsAtB(const SpaceDiff& space, int64_t same_in_a, int64_t same_in_b) const {
-    if (space.a.bytes != space.b.bytes) return space.b.bytes > space.a.bytes;
-    if (same_in_a != same_in_b) return same_in_a > same_in_b;
-    return !is_a_first_;
+  // Both are peaks; one of them becomes the same moment as the other. The larger peak stays; of
+  // equal ones that which is closer to the other program's at the same moment; else anything that
+  // does not depend on which program is A.
+  void Choose(SpaceDiff& out, Moment& mine, Moment& theirs) const {
+    const auto same_in_a = [&] { return SameMoment(theirs, a_, a_times_, diff_.match.a_of_b); };
+    const auto same_in_b = [&] { return SameMoment(mine, b_, b_times_, diff_.match.b_of_a); };
+    if (out.a.bytes != out.b.bytes) {
+      out.is_at_b = out.b.bytes > out.a.bytes;
+      if (out.is_at_b) {
+        mine = same_in_a();
+      } else {
+        theirs = same_in_b();
+      }
+      return;
+    }
+    Moment in_a = same_in_a();
+    Moment in_b = same_in_b();
+    out.is_at_b = in_a.bytes != in_b.bytes ? in_a.bytes > in_b.bytes : !is_a_first_;
+    if (out.is_at_b) {
+      mine = std::move(in_a);
+    } else {
+      theirs = std::move(in_b);
+    }
   }
 
   void Compare(const Moment& mine, const Moment& theirs, SpaceDiff& out) {
@@ -334,21 +350,20 @@ class Differ {
     }
   }
 
-  void AddKinds() {
+  void AddKinds(const Moment& mine, const Moment& theirs) {
     std::array<KindTotal, explain::kKinds + 1> rows;
     for (size_t k = 0; k < explain::kKinds; ++k)
       rows[k].name = explain::Name(static_cast<explain::Kind>(k));
     rows.back().name = "padding";
-    const auto add = [&](const Picture& picture, const report::Peak& peak,
-                         int64_t KindTotal::* side) {
-      for (const Share& share : explain::MomentAt(picture, peak.time).shares) {
+    const auto add = [&](const Picture& picture, const Moment& moment, int64_t KindTotal::* side) {
+      for (const Share& share : moment.shares) {
         rows[static_cast<size_t>(picture.fact(share.value).kind)].*side +=
             share.bytes - share.padding;
         rows.back().*side += share.padding;
       }
     };
-    add(a_, curves_a_.all.peak, &KindTotal::a);
-    add(b_, curves_b_.all.peak, &KindTotal::b);
+    add(a_, mine, &KindTotal::a);
+    add(b_, theirs, &KindTotal::b);
     for (const KindTotal& row : rows) {
       if (row.a != 0 || row.b != 0) diff_.kinds.push_back(row);
     }

@@ -43,7 +43,8 @@ std::string BestPlace(const Picture& picture, ValueId id) {
   const Op& op = picture.op_of(id);
   if (op.opcode == Opcode::kParameter && !value.allocation.is_none()) {
     const std::string& path = picture.parameter_paths[value.allocation.index];
-    if (!path.empty()) return ArgumentOf(path);
+    // Without a name of its own it is "parameter 3".
+    if (!path.empty() && !path.starts_with("parameter ")) return ArgumentOf(path);
     if (const auto number = picture.report->allocations[value.allocation].parameter)
       return "parameter " + std::to_string(*number);
   }
