@@ -161,12 +161,10 @@ class Differ {
 
   Diff Run() {
     diff_.match = MatchValues(a_, b_);
-    diff_.has_peak = report::HasPeak(*a_.report) && report::HasPeak(*b_.report);
+    diff_.has_peak = a_.peak && b_.peak;
     if (diff_.has_peak) {
       b_times_ = SameTimes(a_, b_, diff_.match.b_of_a);
       a_times_ = SameTimes(b_, a_, diff_.match.a_of_b);
-      curves_a_ = explain::CurvesOf(*a_.report);
-      curves_b_ = explain::CurvesOf(*b_.report);
       is_a_first_ = OrderOf(a_, b_) <= 0;
     }
     std::set<int64_t> colors;
@@ -194,10 +192,10 @@ class Differ {
   }
 
  private:
-  static report::Peak PeakOf(const explain::Curves& curves, std::optional<int64_t> space) {
-    if (!space) return curves.all.peak;
-    const auto curve = std::ranges::find(curves.spaces, space, &explain::Curve::space);
-    return curve == curves.spaces.end() ? report::Peak{} : curve->peak;
+  static report::Peak PeakOf(const report::TruePeak& peaks, std::optional<int64_t> space) {
+    if (!space) return peaks.all;
+    const auto found = std::ranges::find(peaks.spaces, *space, &report::SpacePeak::color);
+    return found == peaks.spaces.end() ? report::Peak{} : found->peak;
   }
 
   static int64_t AllocatedBytes(const report::Report& report, std::optional<int64_t> space) {
@@ -216,8 +214,8 @@ class Differ {
       out.footprint_b.bytes = AllocatedBytes(*b_.report, space);
       return;
     }
-    out.a = PeakOf(curves_a_, space);
-    out.b = PeakOf(curves_b_, space);
+    out.a = PeakOf(*a_.peak, space);
+    out.b = PeakOf(*b_.peak, space);
     Moment mine = explain::MomentAt(a_, out.a.time, space);
     Moment theirs = explain::MomentAt(b_, out.b.time, space);
     if (!space) AddKinds(mine, theirs);
@@ -396,8 +394,6 @@ class Differ {
   Diff diff_;
   std::vector<int64_t> b_times_;  // by time of A
   std::vector<int64_t> a_times_;  // by time of B
-  explain::Curves curves_a_;
-  explain::Curves curves_b_;
   bool is_a_first_ = true;
 };
 
