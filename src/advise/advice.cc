@@ -56,9 +56,13 @@ class Adviser {
         FindCandidates(module_, before_, options_.space, options_.candidates);
     total_ = static_cast<int64_t>(arguments.size() + candidates.size()) + 1;
     for (const Argument& argument : arguments) TryDonation(argument);
+    std::vector<Edit> done;  // in larger pieces, which come first
     for (const Candidate& candidate : candidates) {
       if (!Begin()) continue;
-      if (std::optional<Advice> advice = Try({candidate.edit})) {
+      if (std::ranges::find(done, candidate.edits[0]) != done.end()) continue;
+      if (std::optional<Advice> advice = Try(candidate.edits)) {
+        if (candidate.edits.size() > 1)
+          done.insert(done.end(), candidate.edits.begin(), candidate.edits.end());
         Describe(module_, *advice);
         report_.advice.push_back(*std::move(advice));
       }
@@ -170,32 +174,40 @@ class Adviser {
   void TryTogether() {
     constexpr size_t kMostEdits = 12;
     std::optional<Advice> best;
+    std::vector<const Advice*> parts;
     for (const Advice& next : report_.advice) {
       if (next.edits[0].kind == EditKind::kPack) continue;
-      if (IsLate() || (best && best->edits.size() == kMostEdits)) break;
+      if (IsLate() || parts.size() == kMostEdits) break;
       if (!best) {
         best = next;
+        parts.push_back(&next);
         continue;
       }
+      // What is a part of a larger piece is done.
+      const bool is_done = std::ranges::all_of(next.edits, [&](const Edit& edit) {
+        return std::ranges::find(best->edits, edit) != best->edits.end();
+      });
+      if (is_done) continue;
       std::vector<Edit> edits = best->edits;
-      edits.push_back(next.edits[0]);
+      edits.insert(edits.end(), next.edits.begin(), next.edits.end());
       std::optional<Advice> both = Try(std::move(edits));
       ++report_.tried;
       if (both &&
-          std::pair(both->saved, both->saved_peak) > std::pair(best->saved, best->saved_peak))
+          std::pair(both->saved, both->saved_peak) > std::pair(best->saved, best->saved_peak)) {
         best = std::move(both);
+        parts.push_back(&next);
+      }
     }
-    if (!best || best->edits.size() < 2) return;
+    if (parts.size() < 2) return;
     best->what = "all of these, one after the other";
     best->notes.clear();
     std::vector<DonationAnswer> donated;
-    for (const Edit& edit : best->edits) {
+    for (const Advice* part : parts) {
+      best->notes.push_back(part->what);
       for (const DonationAnswer& answer : report_.donations) {
-        if (edit.kind == EditKind::kDonate && answer.argument.parameters == edit.parameters)
+        if (part->edits[0].kind == EditKind::kDonate &&
+            answer.argument.parameters == part->edits[0].parameters)
           donated.push_back(answer);
-      }
-      for (const Advice& advice : report_.advice) {
-        if (advice.edits[0] == edit) best->notes.push_back(advice.what);
       }
     }
     std::ranges::sort(donated, {},

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "advise/words.h"
 #include "stowplan/report/peak.h"
 
 namespace stowplan::advise {
@@ -160,10 +161,12 @@ class Finder {
   }
 
   std::vector<Candidate> Best(size_t limit) && {
+    AddGroups();
     std::ranges::stable_sort(found_, std::ranges::greater(), &Candidate::bytes);
     std::map<EditKind, size_t> counts;
-    std::erase_if(
-        found_, [&](const Candidate& candidate) { return ++counts[candidate.edit.kind] > limit; });
+    std::erase_if(found_, [&](const Candidate& candidate) {
+      return ++counts[candidate.edits[0].kind] > limit;
+    });
     return std::move(found_);
   }
 
@@ -179,6 +182,23 @@ class Finder {
         for (const InstrId other : Module::Rows(module_.instruction_pool, before->rows()))
           followers_[other.index].emplace_back(i);
       }
+    }
+  }
+
+  // jax.checkpoint works on lines, not on values.
+  void AddGroups() {
+    std::map<std::string, Candidate> by_source;
+    for (const Candidate& candidate : found_) {
+      const Edit& edit = candidate.edits[0];
+      if (edit.kind != EditKind::kRematerialize) continue;
+      const std::string& source = sources_[edit.instruction];
+      if (source.empty()) continue;
+      Candidate& group = by_source[source];
+      group.edits.push_back(edit);
+      group.bytes += candidate.bytes;
+    }
+    for (auto& [source, group] : by_source) {
+      if (group.edits.size() > 1) found_.push_back(std::move(group));
     }
   }
 
@@ -234,10 +254,12 @@ class Finder {
   void Add(EditKind kind, InstrId id, InstrId anchor, int64_t bytes) {
     if (!seen_.insert({kind, id}).second) return;
     Candidate candidate;
-    candidate.edit.kind = kind;
-    candidate.edit.computation = module_.name(module_.instructions[id].parent);
-    candidate.edit.instruction = module_.name(id);
-    if (!anchor.is_none()) candidate.edit.anchor = module_.name(anchor);
+    Edit edit{.kind = kind,
+              .computation = std::string(module_.name(module_.instructions[id].parent)),
+              .instruction = std::string(module_.name(id))};
+    if (!anchor.is_none()) edit.anchor = module_.name(anchor);
+    if (kind == EditKind::kRematerialize) sources_[edit.instruction] = SourceOf(module_, id);
+    candidate.edits.push_back(std::move(edit));
     candidate.bytes = bytes;
     found_.push_back(std::move(candidate));
   }
@@ -247,6 +269,7 @@ class Finder {
   int64_t space_;
   std::vector<std::vector<InstrId>> followers_;
   std::set<std::pair<EditKind, InstrId>> seen_;
+  std::map<std::string, std::string> sources_;  // of what can be recomputed, by name
   std::vector<Candidate> found_;
 };
 

@@ -13,8 +13,8 @@
 namespace stowplan::advise {
 
 struct Candidate {
-  Edit edit;
-  int64_t bytes = 0;  // of the value that is concerned: the most it could save, as a rule
+  std::vector<Edit> edits;  // several: all recomputations that one line of source asks for
+  int64_t bytes = 0;        // of the values concerned: the most it could save, as a rule
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

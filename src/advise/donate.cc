@@ -26,6 +26,38 @@ struct Copied {
   std::vector<InstrId> old_rows;  // by row of the new module; none: a new instruction
 };
 
+// Copies of parameters into outputs that XLA made last of all, for want of a donation. They are the
+// parameters themselves when it decides about copies.
+std::vector<InstrId> FindPassedThrough(const Module& module, const Pairing& pairing) {
+  const InstrId root = module.computations[module.entry].root;
+  std::map<InstrId, int64_t> readers;
+  for (const InstrId operand : module.operands) ++readers[operand];
+  const auto is_donated = [&](InstrId parameter) {
+    return std::ranges::any_of(pairing.pairs, [&](const DonatedPair& pair) {
+      return module.parameters_of(module.entry)[static_cast<size_t>(pair.parameter)] == parameter;
+    });
+  };
+  const auto is_taken = [&](int64_t output) {
+    return std::ranges::find(pairing.pairs, output, &DonatedPair::output) != pairing.pairs.end();
+  };
+  const auto passes = [&](InstrId copy, int64_t output, int64_t most_readers) {
+    if (module.instructions[copy].opcode != Opcode::kCopy || readers[copy] != most_readers)
+      return false;
+    const InstrId source = module.operands_of(copy)[0];
+    return module.instructions[source].opcode == Opcode::kParameter &&
+           module.instructions[source].shape == module.instructions[copy].shape &&
+           (is_donated(source) || is_taken(output));
+  };
+  std::vector<InstrId> found;
+  if (passes(root, -1, 0)) found.push_back(root);
+  if (module.instructions[root].opcode != Opcode::kTuple) return found;
+  const std::span<const InstrId> operands = module.operands_of(root);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (passes(operands[k], static_cast<int64_t>(k), 1)) found.push_back(operands[k]);
+  }
+  return found;
+}
+
 // The program with a copy at every new alias' both ends.
 Copied AddCopies(const Module& module, const Pairing& pairing) {
   Rewriter rewriter(module);
@@ -33,6 +65,7 @@ Copied AddCopies(const Module& module, const Pairing& pairing) {
   rewriter.header().donors = pairing.donors;
   const InstrId root = module.computations[module.entry].root;
   const std::span<const InstrId> parameters = module.parameters_of(module.entry);
+  const std::vector<InstrId> through = FindPassedThrough(module, pairing);
   std::map<InstrId, InstrId> replaced;
   std::vector<std::pair<InstrId, int64_t>> of_parameter;
   std::vector<DonatedPair> by_parameter = pairing.pairs;
@@ -44,7 +77,12 @@ Copied AddCopies(const Module& module, const Pairing& pairing) {
     replaced[parameter] = copy;
     of_parameter.emplace_back(copy, pair.parameter);
   }
+  for (const InstrId copy : through) {
+    rewriter.Replace(copy, module.operands_of(copy)[0]);
+    rewriter.Remove(copy);
+  }
   const auto now = [&](InstrId id) {
+    if (std::ranges::find(through, id) != through.end()) id = module.operands_of(id)[0];
     const auto found = replaced.find(id);
     return found == replaced.end() ? id : found->second;
   };
@@ -93,7 +131,7 @@ Copied AddCopies(const Module& module, const Pairing& pairing) {
   std::vector<InstrId> order;
   for (const InstrId id : module.schedule_of(module.entry)) {
     if (id == last) continue;
-    order.push_back(id);
+    if (std::ranges::find(through, id) == through.end()) order.push_back(id);
     if (const auto copy = replaced.find(id); copy != replaced.end()) order.push_back(copy->second);
     if (id == root) order.insert(order.end(), parts.begin(), parts.end());
   }
@@ -104,11 +142,12 @@ Copied AddCopies(const Module& module, const Pairing& pairing) {
   std::vector<InstrId> ids;
   Copied copied{.module = rewriter.Build(&ids)};
   copied.old_rows.resize(copied.module.instructions.size());
-  for (size_t i = 0; i < module.instructions.size(); ++i)
-    copied.old_rows[ids[i].index] = InstrId(i);
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    if (!ids[i].is_none()) copied.old_rows[ids[i].index] = InstrId(i);
+  }
   // Old copies of donated parameters come first; XLA made them earlier.
   for (const InstrId id : module.listed(module.entry)) {
-    if (module.instructions[id].opcode == Opcode::kCopy &&
+    if (module.instructions[id].opcode == Opcode::kCopy && !ids[id.index].is_none() &&
         replaced.contains(module.operands_of(id)[0]))
       copied.copies.push_back(ids[id.index]);
   }

@@ -2,6 +2,7 @@
 #include "stowplan/advise/edit.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -53,27 +54,51 @@ Result<Module> ApplyOne(const Module& module, const Edit& edit) {
   }
   const std::optional<InstrId> anchor = Find(module, edit.computation, edit.anchor);
   if (!anchor) return Fail({}, "there is no " + edit.anchor + " in " + edit.computation);
-  if (edit.kind != EditKind::kRematerialize) {
-    rewriter.SetSchedule(row.parent,
-                         Moved(module, *id, *anchor, edit.kind == EditKind::kMoveEarlier));
-    return rewriter.Build();
+  rewriter.SetSchedule(row.parent,
+                       Moved(module, *id, *anchor, edit.kind == EditKind::kMoveEarlier));
+  return rewriter.Build();
+}
+
+// All recomputations at once: what reads a value behind the anchor reads its clone, other clones
+// among them.
+Result<Module> Rematerialized(const Module& module, std::span<const Edit> edits) {
+  Rewriter rewriter(module);
+  std::map<InstrId, std::vector<InstrId>> at;  // by anchor: what is computed again before it
+  std::map<hlo::CompId, bool> touched;
+  for (const Edit& edit : edits) {
+    const std::optional<InstrId> id = Find(module, edit.computation, edit.instruction);
+    const std::optional<InstrId> anchor = Find(module, edit.computation, edit.anchor);
+    if (!id || !anchor)
+      return Fail(
+          {}, "there is no " + (id ? edit.anchor : edit.instruction) + " in " + edit.computation);
+    at[*anchor].push_back(*id);
+    touched[module.instructions[*id].parent] = true;
   }
-  const InstrId clone = rewriter.AddClone(*id, module.operands_of(*id), *id);
-  std::vector<InstrId> order;
-  bool is_late = false;
-  for (const InstrId other : module.schedule_of(row.parent)) {
-    if (other == *anchor) {
-      is_late = true;
-      order.push_back(clone);
+  for (const auto& [computation, is_touched] : touched) {
+    std::map<InstrId, InstrId> clones;  // so far
+    std::map<InstrId, int64_t> places;
+    std::vector<InstrId> order;
+    for (const InstrId other : module.schedule_of(computation)) {
+      places[other] = static_cast<int64_t>(places.size());
+      if (const auto wanted = at.find(other); wanted != at.end()) {
+        std::ranges::sort(wanted->second, {}, [&](InstrId id) { return places[id]; });
+        for (const InstrId id : wanted->second) {
+          std::vector<InstrId> operands;
+          for (const InstrId operand : module.operands_of(id))
+            operands.push_back(clones.contains(operand) ? clones[operand] : operand);
+          clones[id] = rewriter.AddClone(id, operands, id);
+          order.push_back(clones[id]);
+        }
+      }
+      order.push_back(other);
+      const std::span<const InstrId> operands = module.operands_of(other);
+      for (size_t k = 0; k < operands.size(); ++k) {
+        if (const auto clone = clones.find(operands[k]); clone != clones.end())
+          rewriter.ReplaceOperand(other, k, clone->second);
+      }
     }
-    order.push_back(other);
-    if (!is_late) continue;
-    const std::span<const InstrId> operands = module.operands_of(other);
-    for (size_t k = 0; k < operands.size(); ++k) {
-      if (operands[k] == *id) rewriter.ReplaceOperand(other, k, clone);
-    }
+    rewriter.SetSchedule(computation, std::move(order));
   }
-  rewriter.SetSchedule(row.parent, std::move(order));
   return rewriter.Build();
 }
 
@@ -106,9 +131,17 @@ Result<Module> Apply(const Module& module, std::span<const Edit> edits, const Se
     STOWPLAN_TRY(Donated donated, Donate(module, parameters, setting));
     changed = std::move(donated.module);
   }
-  for (const Edit& edit : edits) {
-    if (edit.kind == EditKind::kDonate || edit.kind == EditKind::kPack) continue;
-    STOWPLAN_TRY(changed, ApplyOne(changed ? *changed : module, edit));
+  for (size_t i = 0; i < edits.size();) {
+    size_t next = i + 1;
+    const EditKind kind = edits[i].kind;
+    if (kind == EditKind::kRematerialize) {
+      while (next < edits.size() && edits[next].kind == kind) ++next;
+      STOWPLAN_TRY(changed,
+                   Rematerialized(changed ? *changed : module, edits.subspan(i, next - i)));
+    } else if (kind != EditKind::kDonate && kind != EditKind::kPack) {
+      STOWPLAN_TRY(changed, ApplyOne(changed ? *changed : module, edits[i]));
+    }
+    i = next;
   }
   return changed ? *std::move(changed) : module;
 }

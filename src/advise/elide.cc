@@ -121,15 +121,15 @@ class Elider {
   // All that must have run before an instruction.
   const std::vector<bool>& AncestorsOf(InstrId id) {
     constexpr size_t kMaxBits = size_t{1} << 28U;
-    const hlo::Computation& entry = module_.computations[module_.entry];
-    if (ancestors_.size() * entry.count > kMaxBits) ancestors_.clear();
+    const hlo::Computation& home = module_.computations[module_.instructions[id].parent];
+    if (ancestors_.size() * home.count > kMaxBits) ancestors_.clear();
     const auto [place, is_new] = ancestors_.try_emplace(id);
     std::vector<bool>& is_before = place->second;
     if (!is_new) return is_before;
-    is_before.assign(entry.count, false);
+    is_before.assign(home.count, false);
     std::vector<InstrId> stack = {id};
     const auto visit = [&](InstrId other) {
-      std::vector<bool>::reference seen = is_before[other.index - entry.first.index];
+      std::vector<bool>::reference seen = is_before[other.index - home.first.index];
       if (seen) return;
       seen = true;
       stack.push_back(other);
@@ -146,8 +146,39 @@ class Elider {
     }
     return is_before;
   }
+  // Both of one computation.
   bool RunsBefore(InstrId a, InstrId b) {
-    return AncestorsOf(b)[a.index - module_.computations[module_.entry].first.index];
+    return AncestorsOf(
+        b)[a.index - module_.computations[module_.instructions[b].parent].first.index];
+  }
+
+  // The instructions from the entry computation down to this one, each inside of the one before.
+  [[nodiscard]] std::vector<InstrId> PathTo(InstrId id) const {
+    std::vector<InstrId> path = {id};
+    while (module_.instructions[id].parent != module_.entry) {
+      id = analysis_.calls.callers_of(module_.instructions[id].parent)[0];
+      path.push_back(id);
+    }
+    std::ranges::reverse(path);
+    return path;
+  }
+
+  // Whether a use inside of an instruction is over before a value is born inside of it.
+  bool IsOverBefore(const Use& use, ValueId born) {
+    const InstrId writer = analysis_.flow.instruction(born);
+    if (use.user == writer)
+      return shares_.CanShare(use.position, analysis_.flow.values[born].position);
+    const std::vector<InstrId> a = PathTo(use.user);
+    const std::vector<InstrId> b = PathTo(writer);
+    size_t k = 0;
+    while (k < std::min(a.size(), b.size()) && a[k] == b[k]) ++k;
+    // One runs inside of the other: passed on, not yet read.
+    if (k == a.size()) return true;
+    if (k == b.size()) return false;
+    if (module_.instructions[a[k]].parent == module_.instructions[b[k]].parent)
+      return RunsBefore(a[k], b[k]);
+    // Of two branches only one runs.
+    return k > 0 && module_.instructions[a[k - 1]].opcode == Opcode::kConditional;
   }
 
   // Whether b may be written where its writer reads a.
@@ -156,16 +187,17 @@ class Elider {
     if (opcode == Opcode::kCopy) return true;
     for (const ValueId value : a.values) {
       for (const Use& use : analysis_.flow.uses_of(value)) {
-        if (use.user != b.writer) continue;
+        if (InEntry(use.user) != b.writer) continue;
         // A sort shares with an operand that it alone reads; a copy that has gone still counts as a
         // reader of what it copied, until dead code is swept.
         if (opcode == Opcode::kSort &&
             is_gone_.contains(analysis_.flow.positions.instruction(use.position)))
           return false;
         for (const ValueId born : b.values) {
-          if (analysis_.flow.instruction(born) == b.writer &&
-              !shares_.CanShare(use.position, analysis_.flow.values[born].position))
-            return false;
+          const bool is_inside = analysis_.flow.instruction(born) != b.writer;
+          // The result of a call or a loop is born when all inside is over.
+          if (!is_inside && use.user != b.writer) continue;
+          if (!IsOverBefore(use, born)) return false;
         }
       }
     }

@@ -24,7 +24,7 @@ InstrId Find(const Module& module, const std::string& computation, const std::st
 }
 
 // The innermost line of the stack frame, else the line of the metadata itself.
-std::string SourceOf(const Module& module, const hlo::Metadata& metadata) {
+std::string PlaceOf(const Module& module, const hlo::Metadata& metadata) {
   const hlo::StackFrames& stack = module.stack_frames;
   const auto row = [](auto& table, int32_t id) {
     return id > 0 && static_cast<size_t>(id) <= table.size() ? &table[static_cast<size_t>(id) - 1]
@@ -77,9 +77,12 @@ std::string Reason(const DonationClash& clash, const std::string& source) {
 std::string SourceOf(const Module& module, const std::string& computation,
                      const std::string& instruction) {
   const InstrId id = Find(module, computation, instruction);
-  if (id.is_none()) return {};
+  return id.is_none() ? std::string() : SourceOf(module, id);
+}
+
+std::string SourceOf(const Module& module, InstrId id) {
   const hlo::Metadata* metadata = report::MetadataOf(module, id);
-  return metadata == nullptr ? std::string() : SourceOf(module, *metadata);
+  return metadata == nullptr ? std::string() : PlaceOf(module, *metadata);
 }
 
 void Describe(const Module& module, Advice& advice) {
@@ -108,7 +111,10 @@ void Describe(const Module& module, Advice& advice) {
       advice.how = "jax.lax.optimization_barrier on its result and what runs in between";
       break;
     case EditKind::kRematerialize:
-      advice.what = "compute " + instruction + " again for " + anchor;
+      advice.what = advice.edits.size() == 1
+                        ? "compute " + instruction + " again for " + anchor
+                        : "compute the " + std::to_string(advice.edits.size()) + " values of " +
+                              source + " again where they are needed later";
       advice.how = source.empty() ? "jax.checkpoint around the function that computes it"
                                   : "jax.checkpoint around the function at " + source;
       break;

@@ -11,6 +11,7 @@
 namespace stowplan::advise {
 
 // "model.py:12"; empty when the program does not tell.
+[[nodiscard]] std::string SourceOf(const hlo::Module& module, hlo::InstrId id);
 [[nodiscard]] std::string SourceOf(const hlo::Module& module, const std::string& computation,
                                    const std::string& instruction);
 

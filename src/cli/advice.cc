@@ -14,8 +14,11 @@
 #include "cli/command.h"
 #include "cli/explain_view.h"
 #include "cli/plan_setting.h"
+#include "cli/report_text.h"
 #include "stowplan/advise/advice.h"
+#include "stowplan/report/replan.h"
 #include "stowplan/schedule/make_schedule.h"
+#include "stowplan/target/guess.h"
 
 namespace stowplan::cli {
 namespace {
@@ -120,8 +123,9 @@ void AppendRefused(const AdviceReport& report, std::string& out) {
 
 std::string Page(const AdviceReport& report, const PlanInput& input, const AdviceOptions& options) {
   const advise::SpaceFigures space = report.before.Space(report.space);
-  std::string out = fmt::format("{}: {} allocated, {} at the peak\n", input.name,
-                                HumanAndExactBytes(space.bytes), HumanAndExactBytes(space.peak));
+  std::string out = Printable(input.name) + "\n";
+  out += fmt::format("  allocated  {}\n  peak       {}\n", HumanAndExactBytes(space.bytes),
+                     HumanAndExactBytes(space.peak));
   for (const std::string& sentence : report.unknown) AppendParagraph(sentence, 2, out);
   size_t shown = report.advice.size();
   if (options.limit != 0) shown = std::min(shown, options.limit);
@@ -131,13 +135,14 @@ std::string Page(const AdviceReport& report, const PlanInput& input, const Advic
   if (report.advice.empty() && report.unknown.empty())
     out += "\nNothing that was tried saves memory.\n";
   if (options.has_refused) AppendRefused(report, out);
-  out += fmt::format("\nEach was applied to the program, planned again and checked; {} tried",
-                     report.tried);
+  std::string words = fmt::format(
+      "Each was applied to the program, planned again and checked; {} tried", report.tried);
   if (shown < report.advice.size())
-    out += fmt::format(", {} more save something (--top=0)", report.advice.size() - shown);
+    words += fmt::format(", {} more save something (--top=0)", report.advice.size() - shown);
   if (report.unsound != 0)
-    out += fmt::format(", {} left out since values would be lost", report.unsound);
-  out += ".\n";
+    words += fmt::format(", {} left out since values would be lost", report.unsound);
+  out += '\n';
+  AppendParagraph(words + ".", 0, out);
   if (report.untried != 0)
     out +=
         fmt::format("Time ran out before {} more could be tried (--time-limit).\n", report.untried);
@@ -276,11 +281,16 @@ int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& co
                       "give the module after optimizations, not before");
     return kBadUse;
   }
-  const PlanOptions plan_options = {.file = module.source ? module.source->name() : options.input,
-                                    .target = options.target.empty() && input.target
-                                                  ? std::string(input.target->name)
-                                                  : options.target,
-                                    .version = options.version};
+  PlanOptions plan_options = {.file = module.source ? module.source->name() : options.input,
+                              .target = options.target,
+                              .version = options.version};
+  if (plan_options.target.empty()) {
+    // As told, as the program shows, as the sizes in its report say.
+    std::optional<Target> target = input.target;
+    if (!target) target = GuessTarget(module, plan_options.file).target;
+    if (!target) target = report::FindReportTarget(input.report);
+    if (target) plan_options.target = target->name;
+  }
   const std::optional<Setting> chosen = Settle(module, plan_options, console);
   if (!chosen) return kBadUse;
   advise::AdviseOptions advise_options;
