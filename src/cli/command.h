@@ -66,6 +66,7 @@ CommandSpec DiffCommand();
 CommandSpec ExplainCommand();
 CommandSpec ExportCommand();
 CommandSpec GateCommand();
+CommandSpec ViewCommand();
 CommandSpec PackCommand();
 CommandSpec PrintCommand();
 CommandSpec ReplanCommand();

@@ -4,9 +4,7 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(), StatsCommand(),     AssignCommand(),  CheckCommand(),
-          ReplanCommand(), PackCommand(),   ReportCommand(),    ExplainCommand(), DiffCommand(),
-          GateCommand(),   ExportCommand(), CompletionCommand()};
+  return {PrintCommand(), VerifyCommand(), StatsCommand(), AssignCommand(), CheckCommand(), ReplanCommand(), PackCommand(), ReportCommand(), ExplainCommand(), DiffCommand(), GateCommand(), ExportCommand(), ViewCommand(), CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

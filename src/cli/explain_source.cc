@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's source, with bytes beside its lines.
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -9,27 +8,11 @@
 #include "base/human_bytes.h"
 #include "cli/explain_view.h"
 #include "cli/report_text.h"
+#include "cli/source_root.h"
 #include "stowplan/base/source.h"
 
 namespace stowplan::cli {
 namespace {
-
-// The file of a frame below `root`: at its own path, or by its name alone.
-std::string PathBelow(const std::string& root, std::string_view file) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path relative = fs::path(file).relative_path();
-  while (!relative.empty()) {
-    const fs::path path = fs::path(root) / relative;
-    if (fs::is_regular_file(path, error)) return path.string();
-    // Without the first folder: the tree may have been elsewhere.
-    auto rest = relative.begin();
-    fs::path shorter;
-    for (++rest; rest != relative.end(); ++rest) shorter /= *rest;
-    relative = shorter;
-  }
-  return {};
-}
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 namespace stowplan::explain {
@@ -17,33 +17,58 @@ bool Overlaps(const report::Value& a, const report::Value& b) {
   return a.allocation == b.allocation && a.offset < b.offset + b.size &&
          b.offset < a.offset + a.size;
 }
-bool HasSamePlace(const report::Value& a, const report::Value& b) {
-  return a.allocation == b.allocation && a.offset == b.offset && a.size == b.size;
+
+// What is looked up for every value.
+struct Index {
+  std::vector<InstrId> callers;     // by computation: who runs it; empty without a program
+  std::vector<ValueId> by_place;    // values with a place, by allocation, offset and size
+};
+
+auto PlaceOf(const report::Value& value) {
+  return std::tuple(value.allocation.index, value.offset, value.size);
+}
+
+Index MakeIndex(const Picture& picture) {
+  Index index;
+  if (picture.module != nullptr) {
+    const hlo::Module& module = *picture.module;
+    index.callers.resize(module.computations.size());
+    for (size_t i = 0; i < module.instructions.size(); ++i) {
+      for (const hlo::CompId called : module.called_by(InstrId(i))) {
+        if (index.callers[called.index].is_none()) index.callers[called.index] = InstrId(i);
+      }
+    }
+  }
+  const report::Report& report = *picture.report;
+  for (size_t i = 0; i < report.values.size(); ++i) {
+    if (!report.values[ValueId(i)].allocation.is_none()) index.by_place.emplace_back(i);
+  }
+  std::ranges::stable_sort(index.by_place, {},
+                           [&](ValueId id) { return PlaceOf(report.values[id]); });
+  return index;
 }
 
 class WhyFinder {
  public:
-  WhyFinder(const Picture& picture, const Analysis* analysis, ValueId id)
+  WhyFinder(const Picture& picture, const Analysis* analysis, const Index& index, ValueId id)
       : picture_(picture),
         report_(*picture.report),
         analysis_(analysis),
+        index_(index),
         value_(picture.report->values[id]) {
     why_.value = id;
   }
 
-  Why Run() && {
+  Why Run(bool with_neighbours) && {
     if (!value_.allocation.is_none()) {
       const report::Allocation& allocation = report_.allocations[value_.allocation];
       why_.parameter = allocation.parameter;
       why_.is_donated = allocation.parameter && allocation.is_maybe_live_out;
     }
-    FindCallers();
     AddUses();
     AddPositions();
-    if (!value_.allocation.is_none()) {
-      AddSharers();
-      FindNeighbours();
-    }
+    if (!value_.allocation.is_none()) AddSharers();
+    if (with_neighbours && !value_.allocation.is_none()) FindNeighbours();
     FindHolder();
     return std::move(why_);
   }
@@ -51,20 +76,9 @@ class WhyFinder {
  private:
   [[nodiscard]] const Op& OwnOp() const { return picture_.op_of(why_.value); }
 
-  // Who runs the computations of the module.
-  void FindCallers() {
-    if (picture_.module == nullptr) return;
-    const hlo::Module& module = *picture_.module;
-    callers_.resize(module.computations.size());
-    for (size_t i = 0; i < module.instructions.size(); ++i) {
-      for (const hlo::CompId called : module.called_by(InstrId(i))) {
-        if (callers_[called.index].is_none()) callers_[called.index] = InstrId(i);
-      }
-    }
-  }
   [[nodiscard]] InstrId CallerOf(const Op& op) const {
     if (op.instruction.is_none()) return {};
-    return callers_[picture_.module->instructions[op.instruction].parent.index];
+    return index_.callers[picture_.module->instructions[op.instruction].parent.index];
   }
 
   void AddUses() {
@@ -187,9 +201,10 @@ class WhyFinder {
   // Other values in the same place that have to do with this one.
   void AddSharers() {
     const stowplan::ValueId own = ProgramValue(why_.value);
-    for (size_t i = 0; i < report_.values.size(); ++i) {
-      const ValueId other(i);
-      if (other == why_.value || !HasSamePlace(report_.values[other], value_)) continue;
+    const auto place = [&](ValueId id) { return PlaceOf(report_.values[id]); };
+    for (const ValueId other :
+         std::ranges::equal_range(index_.by_place, PlaceOf(value_), {}, place)) {
+      if (other == why_.value) continue;
       const stowplan::ValueId theirs = ProgramValue(other);
       const bool must = !own.is_none() && !theirs.is_none() &&
                         analysis_->buffers.of(own) == analysis_->buffers.of(theirs);
@@ -266,8 +281,8 @@ class WhyFinder {
   const Picture& picture_;
   const report::Report& report_;
   const Analysis* analysis_;
+  const Index& index_;
   const report::Value& value_;
-  std::vector<InstrId> callers_;  // by computation
   Why why_;
 };
 
@@ -299,8 +314,40 @@ std::string_view Describe(AliasRule rule) {
   return "handed on unchanged";
 }
 
+std::string_view Describe(Holder holder) {
+  switch (holder) {
+    case Holder::kLastUse:
+      return "the one that reads it last";
+    case Holder::kLiveOut:
+      return "it is a part of the result";
+    case Holder::kParameter:
+      return "it belongs to the caller";
+    case Holder::kLoop:
+      return "it is carried until the loop ends";
+    case Holder::kCaller:
+      return "the instruction that runs its computation";
+    case Holder::kSuccessor:
+      return "nobody: the next value of its buffer takes its place";
+    case Holder::kNobody:
+      return "nobody reads it";
+    case Holder::kUnknown:
+      break;
+  }
+  return "not known";
+}
+
 Why WhyAlive(const Picture& picture, const Analysis* analysis, report::ValueId id) {
-  return WhyFinder(picture, analysis, id).Run();
+  const Index index = MakeIndex(picture);
+  return WhyFinder(picture, analysis, index, id).Run(true);
+}
+
+std::vector<Why> WhysAlive(const Picture& picture, const Analysis* analysis) {
+  const Index index = MakeIndex(picture);
+  std::vector<Why> whys;
+  whys.reserve(picture.report->values.size());
+  for (size_t i = 0; i < picture.report->values.size(); ++i)
+    whys.push_back(WhyFinder(picture, analysis, index, ValueId(i)).Run(false));
+  return whys;
 }
 
 }  // namespace stowplan::explain

@@ -33,6 +33,9 @@ enum class Holder : uint8_t {
   kNobody,     // nobody reads it: it is alive while it is made
   kUnknown,    // no file tells the uses or the live range
 };
+inline constexpr size_t kHolders = 8;
+// "the one that reads it last"
+[[nodiscard]] std::string_view Describe(Holder holder);
 
 // Why a value is seen, or lies, where another one is.
 enum class AliasRule : uint8_t {
@@ -47,6 +50,7 @@ enum class AliasRule : uint8_t {
   kHandedOn,     // handed on unchanged
   kReusedPlace,  // the planner's choice: it is computed where an operand dies
 };
+inline constexpr size_t kAliasRules = 10;
 // "the state of a loop has one place"
 [[nodiscard]] std::string_view Describe(AliasRule rule);
 
@@ -78,5 +82,9 @@ struct Why {
 // With an analysis of the picture's module, rules are certain; without (null), they follow from
 // what the report says. Linear in the values.
 [[nodiscard]] Why WhyAlive(const Picture& picture, const Analysis* analysis, report::ValueId id);
+
+// The same for all values, in the order of the table, but without neighbours: near linear, as long
+// as few values lie in the very same place.
+[[nodiscard]] std::vector<Why> WhysAlive(const Picture& picture, const Analysis* analysis);
 
 }  // namespace stowplan::explain

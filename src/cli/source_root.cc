@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/source_root.h"
+
+#include <filesystem>
+
+#include "stowplan/base/source.h"
+
+namespace stowplan::cli {
+
+std::string PathBelow(const std::string& root, std::string_view file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path relative = fs::path(file).relative_path();
+  while (!relative.empty()) {
+    const fs::path path = fs::path(root) / relative;
+    if (fs::is_regular_file(path, error)) return path.string();
+    // Without the first folder: the tree may have been elsewhere.
+    auto rest = relative.begin();
+    fs::path shorter;
+    for (++rest; rest != relative.end(); ++rest) shorter /= *rest;
+    relative = shorter;
+  }
+  return {};
+}
+
+std::optional<std::string> ReadBelow(const std::string& root, std::string_view file) {
+  const std::string path = PathBelow(root, file);
+  if (path.empty()) return std::nullopt;
+  const Result<std::shared_ptr<const Source>> source = ReadSource(path);
+  if (!source) return std::nullopt;
+  return std::string((*source)->begin(), (*source)->size());
+}
+
+}  // namespace stowplan::cli

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "stowplan/explain/footprint.h"
+#include "stowplan/explain/why.h"
+#include "stowplan/report/summary.h"
+#include "stowplan/version.h"
+#include "stowplan/view/view.h"
+#include "view/brackets.h"
+#include "view/holes.h"
+#include "view/module_columns.h"
+
+namespace stowplan::view {
+namespace {
+
+struct Part {
+  explain::Curves curves;
+  Columns columns;
+};
+
+void WritePeak(JsonWriter& json, std::string_view key, const report::Peak& peak) {
+  json.BeginObject(key);
+  json.Field("bytes", peak.bytes);
+  json.Field("time", peak.time);
+  json.End();
+}
+
+void WriteFootprint(JsonWriter& json, const explain::Footprint& footprint) {
+  json.BeginObject("footprint");
+  json.Field("bytes", footprint.bytes);
+  json.Field("live", footprint.live);
+  json.Field("dead", footprint.dead);
+  json.Field("fragmentation", footprint.fragmentation);
+  json.Field("alignment", footprint.alignment);
+  json.Field("untimed", footprint.untimed);
+  json.Field("thread_local", footprint.thread_local_bytes);
+  json.End();
+}
+
+void WriteWords(JsonWriter& json, std::string_view key, const auto& words) {
+  json.BeginArray(key);
+  for (const std::string_view word : words) json.Value(word);
+  json.End();
+}
+
+// The words that numbers in columns stand for.
+void WriteNames(JsonWriter& json) {
+  json.BeginArray("kinds");
+  for (size_t k = 0; k < explain::kKinds; ++k) {
+    json.BeginObject();
+    json.Field("word", explain::Word(static_cast<explain::Kind>(k)));
+    json.Field("name", explain::Name(static_cast<explain::Kind>(k)));
+    json.End();
+  }
+  json.End();
+  json.BeginArray("rules");
+  for (size_t r = 0; r < explain::kAliasRules; ++r)
+    json.Value(explain::Describe(static_cast<explain::AliasRule>(r)));
+  json.End();
+  json.BeginArray("holders");
+  for (size_t h = 0; h < explain::kHolders; ++h)
+    json.Value(explain::Describe(static_cast<explain::Holder>(h)));
+  json.End();
+  WriteWords(json, "bracket_kinds", kBracketKinds);
+  WriteWords(json, "allocation_kinds", kAllocationKinds);
+  WriteWords(json, "hole_kinds", kHoleKinds);
+}
+
+void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& curves) {
+  json.BeginArray("spaces");
+  for (const explain::Curve& curve : curves.spaces) {
+    json.BeginObject();
+    json.Field("color", *curve.space);
+    json.Field("name", report::SpaceName(shown.picture->backend, *curve.space));
+    WritePeak(json, "peak", curve.peak);
+    WriteFootprint(json,
+                   explain::FootprintAt(*shown.picture, curve.peak.time, *curve.space));
+    const auto bound = std::ranges::find(shown.bounds, *curve.space, &std::pair<int64_t, int64_t>::first);
+    if (bound != shown.bounds.end()) json.Field("bound", bound->second);
+    json.End();
+  }
+  json.End();
+  WritePeak(json, "all_peak", curves.all.peak);
+}
+
+void WriteModule(JsonWriter& json, const Shown& shown, const Part& part, size_t base) {
+  const explain::Picture& picture = *shown.picture;
+  json.BeginObject();
+  json.Field("name", std::string_view(shown.name));
+  json.Field("plan", std::string_view(shown.plan));
+  json.Field("backend", report::Name(picture.backend));
+  if (picture.target) json.Field("target", std::string_view(picture.target->name));
+  json.Field("end", picture.report->live_ranges->end);
+  WriteWords(json, "unknown", picture.unknown);
+  WriteNames(json);
+  WriteSpaces(json, shown, part.curves);
+  json.BeginObject("columns");
+  for (const Column& column : part.columns.columns()) {
+    json.BeginObject(column.name);
+    json.Field("type", Name(column.type));
+    json.Field("at", static_cast<int64_t>(base + column.at));
+    json.Field("count", static_cast<int64_t>(column.count));
+    json.End();
+  }
+  json.End();
+  json.End();
+}
+
+size_t Padded(size_t size) { return (size + 7) / 8 * 8; }
+
+}  // namespace
+
+Result<std::string> WriteBundle(const Scene& scene) {
+  std::vector<Part> parts;
+  for (const Shown& shown : scene.modules) {
+    if (!report::HasPeak(*shown.picture->report))
+      return Fail({}, "`" + shown.name + "` does not say when its values are alive");
+    explain::Curves curves = explain::CurvesOf(*shown.picture->report);
+    Result<Columns> columns = ColumnsOf(shown, curves);
+    if (!columns) return std::unexpected(std::move(columns).error());
+    parts.push_back({.curves = std::move(curves), .columns = *std::move(columns)});
+  }
+  std::string header;
+  JsonWriter json(header);
+  json.BeginObject();
+  json.Field("schema", "stowplan.view/1");
+  json.Field("version", kVersion);
+  json.Field("title", std::string_view(scene.title));
+  if (scene.budget) json.Field("budget", *scene.budget);
+  json.BeginArray("modules");
+  size_t base = 0;
+  for (size_t m = 0; m < parts.size(); ++m) {
+    WriteModule(json, scene.modules[m], parts[m], base);
+    base += Padded(parts[m].columns.bytes().size());
+  }
+  json.End();
+  json.BeginArray("sources");
+  for (const SourceFile& source : scene.sources) {
+    json.BeginObject();
+    json.Field("file", std::string_view(source.file));
+    json.Field("text", std::string_view(source.text));
+    json.End();
+  }
+  json.End();
+  json.End();
+
+  std::string bundle = "STOWVIEW";
+  const auto size = static_cast<uint32_t>(header.size());
+  for (unsigned shift = 0; shift < 32; shift += 8) bundle += static_cast<char>(size >> shift & 0xffU);
+  bundle += header;
+  bundle.resize(Padded(bundle.size()));
+  for (const Part& part : parts) {
+    bundle += part.columns.bytes();
+    bundle.resize(Padded(bundle.size()));
+  }
+  return bundle;
+}
+
+}  // namespace stowplan::view

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/explain/moment.h"
+#include "stowplan/view/view.h"
+#include "view/columns.h"
+
+namespace stowplan::view {
+
+// All that the page draws of one module (docs/view-format.md).
+[[nodiscard]] Result<Columns> ColumnsOf(const Shown& shown, const explain::Curves& curves);
+
+// What an allocation is for, in the page's words.
+enum class AllocationKind : uint8_t {
+  kTemporary,
+  kOutput,
+  kParameter,
+  kDonated,
+  kConstant,
+  kThreadLocal
+};
+inline constexpr std::string_view kAllocationKinds[] = {"temporary", "output",   "parameter",
+                                                        "donated",   "constant", "thread-local"};
+
+}  // namespace stowplan::view
