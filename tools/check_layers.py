@@ -27,11 +27,11 @@ STANDS_ON = {
     "diff": ["base", "hlo", "report", "explain"],
     "gate": ["base", "report", "explain", "diff"],
     "export": ["base", "hlo", "report", "explain"],
+    "view": ["base", "hlo", "target", "live", "report", "explain"],
     "check": ["base", "hlo", "target", "report"],
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
     "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise"],
     "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "root"],
-    "view": ["base", "hlo", "target", "live", "report", "explain"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "stowplan/report/derive.h"}}}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan view: the memory of a program in one HTML file.
+#include "stowplan/view/view.h"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -15,7 +17,6 @@
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/source_root.h"
-#include "stowplan/view/view.h"
 
 namespace stowplan::cli {
 namespace {

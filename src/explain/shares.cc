@@ -47,8 +47,7 @@ class Ownership {
   template <class Change>
   void End(uint32_t value, int64_t begin, int64_t end, Change change) {
     if (begin == end) return;
-    for (auto piece = pieces_.lower_bound(begin);
-         piece != pieces_.end() && piece->first < end;) {
+    for (auto piece = pieces_.lower_bound(begin); piece != pieces_.end() && piece->first < end;) {
       std::vector<uint32_t>& values = piece->second.values;
       const int64_t bytes = piece->second.end - piece->first;
       if (values.back() == value) {
@@ -132,9 +131,8 @@ Shares SharesOf(const Picture& picture) {
       const int64_t before = steps[v].empty() ? 0 : steps[v].back().bytes;
       if (owned[v] == before) continue;
       const int64_t plain = picture.values[v].plain.value_or(owned[v]);
-      steps[v].push_back({.time = time,
-                          .bytes = owned[v],
-                          .padding = std::max<int64_t>(0, owned[v] - plain)});
+      steps[v].push_back(
+          {.time = time, .bytes = owned[v], .padding = std::max<int64_t>(0, owned[v] - plain)});
     }
   }
   Shares shares;

@@ -20,8 +20,8 @@ bool Overlaps(const report::Value& a, const report::Value& b) {
 
 // What is looked up for every value.
 struct Index {
-  std::vector<InstrId> callers;     // by computation: who runs it; empty without a program
-  std::vector<ValueId> by_place;    // values with a place, by allocation, offset and size
+  std::vector<InstrId> callers;   // by computation: who runs it; empty without a program
+  std::vector<ValueId> by_place;  // values with a place, by allocation, offset and size
 };
 
 auto PlaceOf(const report::Value& value) {

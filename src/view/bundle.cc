@@ -74,9 +74,9 @@ void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& cu
     json.Field("color", *curve.space);
     json.Field("name", report::SpaceName(shown.picture->backend, *curve.space));
     WritePeak(json, "peak", curve.peak);
-    WriteFootprint(json,
-                   explain::FootprintAt(*shown.picture, curve.peak.time, *curve.space));
-    const auto bound = std::ranges::find(shown.bounds, *curve.space, &std::pair<int64_t, int64_t>::first);
+    WriteFootprint(json, explain::FootprintAt(*shown.picture, curve.peak.time, *curve.space));
+    const auto bound =
+        std::ranges::find(shown.bounds, *curve.space, &std::pair<int64_t, int64_t>::first);
     if (bound != shown.bounds.end()) json.Field("bound", bound->second);
     json.End();
   }
@@ -147,7 +147,8 @@ Result<std::string> WriteBundle(const Scene& scene) {
 
   std::string bundle = "STOWVIEW";
   const auto size = static_cast<uint32_t>(header.size());
-  for (unsigned shift = 0; shift < 32; shift += 8) bundle += static_cast<char>(size >> shift & 0xffU);
+  for (unsigned shift = 0; shift < 32; shift += 8)
+    bundle += static_cast<char>(size >> shift & 0xffU);
   bundle += header;
   bundle.resize(Padded(bundle.size()));
   for (const Part& part : parts) {

@@ -7,7 +7,8 @@
 
 namespace stowplan::view {
 
-static_assert(std::endian::native == std::endian::little, "columns are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "columns are written as they lie in memory");
 
 std::string_view Name(ColumnType type) {
   switch (type) {
@@ -37,7 +38,8 @@ uint32_t Strings::Id(std::string_view text) {
 
 void Strings::AddTo(Columns& columns) const {
   columns.Add("string.ends", std::span<const uint32_t>(ends_));
-  columns.Add("string.bytes", std::span(reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size()));
+  columns.Add("string.bytes",
+              std::span(reinterpret_cast<const uint8_t*>(bytes_.data()), bytes_.size()));
 }
 
 }  // namespace stowplan::view

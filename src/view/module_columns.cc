@@ -22,7 +22,9 @@ constexpr int64_t kMostBytes = int64_t{1} << 53;
 constexpr int64_t kLastTime = std::numeric_limits<int32_t>::max() - 1;
 
 uint32_t RowOf(auto id) { return id.is_none() ? kNone : id.index; }
-int32_t TimeOf(int64_t time) { return static_cast<int32_t>(std::clamp<int64_t>(time, -1, kLastTime)); }
+int32_t TimeOf(int64_t time) {
+  return static_cast<int32_t>(std::clamp<int64_t>(time, -1, kLastTime));
+}
 
 class ModuleWriter {
  public:
@@ -33,7 +35,8 @@ class ModuleWriter {
     for (const report::Allocation& allocation : report_.allocations.rows()) {
       if (allocation.size > kMostBytes) return Fail({}, "an allocation is too large to be drawn");
     }
-    if (report_.live_ranges->end > kLastTime) return Fail({}, "the program is too long to be drawn");
+    if (report_.live_ranges->end > kLastTime)
+      return Fail({}, "the program is too long to be drawn");
     AddValues();
     AddShares();
     AddWhys();
@@ -55,7 +58,8 @@ class ModuleWriter {
 
   void AddValues() {
     const size_t count = report_.values.size();
-    std::vector<uint32_t> name(count), op(count), allocation(count), shape(count), op_name(count), frame(count);
+    std::vector<uint32_t> name(count), op(count), allocation(count), shape(count), op_name(count),
+        frame(count);
     std::vector<double> offset(count), size(count), padding(count);
     std::vector<int32_t> start(count), end(count);
     std::vector<uint8_t> kind(count);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "view/page.h"
+
 #include <array>
 
 #include "base/gzip.h"
 #include "stowplan/view/view.h"
-#include "view/page.h"
 
 namespace stowplan::view {
 namespace {

@@ -160,7 +160,8 @@ class Directories(ReportCase):
     def test_all_dumps_are_consistent(self):
         modules = 0
         for archive in sorted(CORPUS.iterdir()):
-            if not archive.is_dir() or archive.name == "idealloc":  # packing problems
+            # Packing problems; dumps with programs and answers beside them, which --strict minds.
+            if not archive.is_dir() or archive.name in ("idealloc", "explain"):
                 continue
             answer = self.report("--strict", "--format=json", str(archive))
             self.assertEqual(answer.code, 0, answer.err[:1000])

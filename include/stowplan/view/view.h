@@ -23,7 +23,7 @@ struct Shown {
   const explain::Picture* picture = nullptr;
   const Analysis* analysis = nullptr;  // may be null: then some rules are not certain
   std::string name;
-  std::string plan;                                  // whose it is: "XLA's plan, from its report"
+  std::string plan;                                 // whose it is: "XLA's plan, from its report"
   std::vector<std::pair<int64_t, int64_t>> bounds;  // (color, bytes): no plan takes less
 };
 
