@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who lies around a value on the map. -1: nobody.
+import { NONE } from '../decode/header';
+import type { Module } from '../decode/module';
+
+export interface Neighbours {
+  below: number; // nearest in space, alive at the same time
+  above: number;
+  before: number; // last on some of its bytes before it
+  after: number; // first on some of them after it
+}
+
+export function neighboursOf(module: Module, value: number): Neighbours {
+  const { allocation, offset, size, start, end, count } = module.values;
+  const found: Neighbours = { below: -1, above: -1, before: -1, after: -1 };
+  const home = allocation[value];
+  if (home === NONE || start[value] < 0) return found;
+  const low = offset[value];
+  const high = low + size[value];
+  for (let v = 0; v < count; ++v) {
+    if (allocation[v] !== home || v === value || start[v] < 0 || size[v] <= 0) continue;
+    const top = offset[v] + size[v];
+    if (start[v] <= end[value] && end[v] >= start[value]) {
+      if (top <= low && (found.below < 0 || top > offset[found.below] + size[found.below])) found.below = v;
+      if (offset[v] >= high && (found.above < 0 || offset[v] < offset[found.above])) found.above = v;
+    } else if (offset[v] < high && top > low) {
+      if (end[v] < start[value] && (found.before < 0 || end[v] > end[found.before])) found.before = v;
+      if (start[v] > end[value] && (found.after < 0 || start[v] < start[found.after])) found.after = v;
+    }
+  }
+  return found;
+}
