@@ -62,7 +62,7 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
   const allocations = [];
   const { frames, layerFrames, root } = makeFrames();
   const layerCount = layers || Math.max(3, Math.min(96, Math.floor(Math.sqrt(wanted) / 3)));
-  const steps = Math.max(10, Math.floor(wanted * 0.85));
+  const steps = Math.max(10, wanted - 2 * layerCount);
   const end = steps + 1;
   const allocate = (/** @type {number} */ size, /** @type {number} */ space, /** @type {number} */ kind, path = '') =>
     allocations.push({ number: allocations.length, size, space, kind, path }) - 1;

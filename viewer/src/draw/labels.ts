@@ -6,30 +6,35 @@ import { nameOf, stringOf } from '../model/words';
 import type { Scale } from './areas';
 import { inkOn } from './colors';
 import type { Pen } from './pen';
-import { kBoxFloats, type Scene } from './scene';
+import { unpack, type Paint } from './raster';
+import { kBlock, type Scene } from './scene';
 
 const kMost = 260;
 
-export function drawLabels(pen: Pen, scale: Scale, module: Module, scene: Scene, colors: Uint8Array, dimmed: boolean): void {
+export function drawLabels(pen: Pen, scale: Scale, module: Module, scene: Scene, paint: Paint, marked: Uint8Array | null): void {
   const { view } = scale;
-  const { boxes } = scene;
+  const { t0, t1, y0, y1, blockEnds } = scene;
   const leastTime = 44 / scale.perMoment;
   const leastBytes = 12 / scale.perByte;
   let drawn = 0;
-  for (let i = 0, at = 0; i < scene.count && drawn < kMost; ++i, at += kBoxFloats) {
-    if (boxes[at + 1] - boxes[at] < leastTime || boxes[at + 4] - boxes[at + 2] < leastBytes) continue;
-    const t0 = Math.max(view.t0, boxes[at]);
-    const t1 = Math.min(view.t1, boxes[at + 1]);
-    if (t1 - t0 < leastTime) continue;
-    const y0 = Math.max(view.y0, boxes[at + 2] + boxes[at + 3]);
-    const y1 = Math.min(view.y1, boxes[at + 4] + boxes[at + 5]);
-    if (y1 - y0 < leastBytes || (dimmed && colors[i * 4 + 3] === 0)) continue;
-    const fill = inkOn([colors[i * 4], colors[i * 4 + 1], colors[i * 4 + 2]]);
-    const x = scale.x(t0);
-    const width = scale.x(t1) - x - 8;
-    const high = (y1 - y0) * scale.perByte;
-    const middle = scale.y((y0 + y1) / 2);
+  for (let i = 0; i < scene.count && drawn < kMost; ++i) {
+    if (i % kBlock === 0 && blockEnds[i / kBlock] <= view.t0) {
+      i += kBlock - 1;
+      continue;
+    }
+    if (t0[i] >= view.t1) break;
+    if (t1[i] - t0[i] < leastTime || y1[i] - y0[i] < leastBytes) continue;
+    const from = Math.max(view.t0, t0[i]);
+    const to = Math.min(view.t1, t1[i]);
+    const low = Math.max(view.y0, y0[i]);
+    const top = Math.min(view.y1, y1[i]);
     const value = scene.values[i];
+    if (to - from < leastTime || top - low < leastBytes || (marked && !marked[value])) continue;
+    const fill = inkOn(unpack(paint.fill[i]));
+    const x = scale.x(from);
+    const width = scale.x(to) - x - 8;
+    const high = (top - low) * scale.perByte;
+    const middle = scale.y((low + top) / 2);
     const size = shortSize(module.values.size[value]);
     // A parameter is known by its path.
     const path = module.allocations.path[module.values.allocation[value]];

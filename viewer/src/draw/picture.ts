@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole map but its rectangles: those are the painter's on the screen, and drawn here into files.
+// The whole map but its rectangles: those are pixels on the screen, and drawn here only into files.
 import type { Module } from '../decode/module';
 import { curveAt } from '../model/live';
 import { Scale, type Areas } from './areas';
 import { drawBandNames, drawBands, drawByteAxis, drawTimeAxis } from './axes';
 import { drawBrackets } from './brackets';
 import { hexOf } from './colors';
+import { unpack, type Paint } from './raster';
 import { drawCurve } from './curve';
 import { drawLabels } from './labels';
 import type { Layout } from './layout';
 import { drawCursor, drawHoles, drawLimits, drawOutlines, drawPeak, type Outline } from './marks';
 import type { Pen } from './pen';
-import { kBoxFloats, type Scene, type Viewport } from './scene';
+import { type Scene, type Viewport } from './scene';
 import type { Theme } from './theme';
 
 export interface Picture {
   module: Module;
   layout: Layout;
   scene: Scene;
-  colors: Uint8Array; // by row of the scene
-  dimmed: boolean; // rows with alpha 0 are faded
+  paint: Paint;
+  marked: Uint8Array | null; // by value: others are faded
   view: Viewport;
   time: number;
   curveTop: number;
@@ -45,7 +46,7 @@ export function drawPicture(pen: Pen, picture: Picture, areas: Areas): void {
   const { map } = areas;
   pen.clipped(map.x, map.y, map.w, map.h, () => {
     drawBands(pen, scales.map, layout, theme);
-    drawLabels(pen, scales.map, module, picture.scene, picture.colors, picture.dimmed);
+    drawLabels(pen, scales.map, module, picture.scene, picture.paint, picture.marked);
     drawBandNames(pen, scales.map, module, layout, theme);
     if (picture.holes) drawHoles(pen, scales.map, module, layout, picture.hole, theme);
     drawLimits(pen, scales.map, module, layout, picture.budget, theme);
@@ -63,25 +64,23 @@ export function drawPicture(pen: Pen, picture: Picture, areas: Areas): void {
 // The rectangles that are in sight, for files. Those that fall on the same pixels are drawn once.
 export function drawRectangles(pen: Pen, picture: Picture, areas: Areas): void {
   const scale = new Scale(areas.map, picture.view);
-  const { scene, colors, theme } = picture;
+  const { scene, paint, theme } = picture;
   const { map } = areas;
   pen.rect(map.x, map.y, map.w, map.h, theme.band);
   const seen = new Set<string>();
   pen.clipped(map.x, map.y, map.w, map.h, () => {
     // The youngest first, to know what they hide; then drawn the other way round.
-    const rows: [number, number, number, number, string, number][] = [];
+    const rows: [number, number, number, number, string][] = [];
     for (let i = scene.count - 1; i >= 0; --i) {
-      const at = i * kBoxFloats;
-      const x = Math.max(map.x - 4, scale.x(scene.boxes[at]));
-      const w = Math.max(1, Math.min(map.x + map.w + 4, scale.x(scene.boxes[at + 1])) - x);
-      const y = Math.max(map.y - 4, scale.y(scene.boxes[at + 4] + scene.boxes[at + 5]));
-      const h = Math.max(1, Math.min(map.y + map.h + 4, scale.y(scene.boxes[at + 2] + scene.boxes[at + 3])) - y);
+      const x = Math.max(map.x - 4, scale.x(scene.t0[i]));
+      const w = Math.max(1, Math.min(map.x + map.w + 4, scale.x(scene.t1[i])) - x);
+      const y = Math.max(map.y - 4, scale.y(scene.y1[i]));
+      const h = Math.max(1, Math.min(map.y + map.h + 4, scale.y(scene.y0[i])) - y);
       if (x > map.x + map.w || y > map.y + map.h || x + w < map.x || y + h < map.y) continue;
       const key = [x, y, w, h].map(Math.round).join();
       if (seen.has(key)) continue;
       seen.add(key);
-      const fill = hexOf([colors[i * 4], colors[i * 4 + 1], colors[i * 4 + 2]]);
-      rows.push([x, y, w > 5 ? w - 0.6 : w, h > 5 ? h - 0.6 : h, fill, picture.dimmed && colors[i * 4 + 3] === 0 ? 0.15 : 1]);
+      rows.push([x, y, w > 5 ? w - 0.6 : w, h > 5 ? h - 0.6 : h, hexOf(unpack(paint.fill[i]))]);
     }
     for (const row of rows.reverse()) pen.rect(...row);
   });

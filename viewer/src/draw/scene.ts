@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map's rectangles as rows for the GPU, oldest first, so that the youngest value on a byte is
-// the one that is seen: it is also the one that owns the byte.
+// The map's rectangles as rows, oldest first, so that the youngest value on a byte is the one that
+// is seen: it is also the one that owns the byte.
 import { NONE } from '../decode/header';
 import type { Module } from '../decode/module';
 import type { Layout } from './layout';
@@ -8,39 +8,14 @@ import type { Layout } from './layout';
 export interface Scene {
   count: number;
   values: Uint32Array; // by row: the value
-  // By row: begin and end in time; in bytes each as two floats, whose sum is the exact number.
-  boxes: Float32Array;
-  maxTime: number;
+  t0: Int32Array; // by row; grows
+  t1: Int32Array; // exclusive
+  y0: Float64Array; // bytes from the bottom of the map, exact
+  y1: Float64Array;
+  // Of each block of rows the latest t1: blocks that end before the viewport are stepped over.
+  blockEnds: Int32Array;
 }
-export const kBoxFloats = 6;
-
-export function makeScene(module: Module, layout: Layout): Scene {
-  const { allocation, offset, size, start, end, count } = module.values;
-  const rows: number[] = [];
-  let sorted = true;
-  for (let v = 0; v < count; ++v) {
-    const a = allocation[v];
-    if (a === NONE || layout.base[a] < 0 || start[v] < 0 || size[v] <= 0) continue;
-    if (rows.length && start[v] < start[rows[rows.length - 1]]) sorted = false;
-    rows.push(v);
-  }
-  const values = Uint32Array.from(rows);
-  if (!sorted) values.sort((a, b) => start[a] - start[b] || a - b);
-  const boxes = new Float32Array(values.length * kBoxFloats);
-  for (let i = 0; i < values.length; ++i) {
-    const v = values[i];
-    const begin = layout.base[allocation[v]] + offset[v];
-    const top = begin + size[v];
-    const at = i * kBoxFloats;
-    boxes[at] = start[v];
-    boxes[at + 1] = Math.min(end[v], module.end) + 1;
-    boxes[at + 2] = begin;
-    boxes[at + 3] = begin - boxes[at + 2];
-    boxes[at + 4] = top;
-    boxes[at + 5] = top - boxes[at + 4];
-  }
-  return { count: values.length, values, boxes, maxTime: module.end + 1 };
-}
+export const kBlock = 256;
 
 // The part of time and bytes that is on the screen.
 export interface Viewport {
@@ -50,20 +25,56 @@ export interface Viewport {
   y1: number;
 }
 
+export function makeScene(module: Module, layout: Layout): Scene {
+  const { allocation, offset, size, start, end, count } = module.values;
+  const rows = new Uint32Array(count);
+  let shown = 0;
+  let sorted = true;
+  for (let v = 0; v < count; ++v) {
+    const a = allocation[v];
+    if (a === NONE || layout.base[a] < 0 || start[v] < 0 || size[v] <= 0) continue;
+    if (shown && start[v] < start[rows[shown - 1]]) sorted = false;
+    rows[shown++] = v;
+  }
+  const values = rows.slice(0, shown);
+  if (!sorted) values.sort((a, b) => start[a] - start[b] || a - b);
+  const scene: Scene = {
+    count: shown,
+    values,
+    t0: new Int32Array(shown),
+    t1: new Int32Array(shown),
+    y0: new Float64Array(shown),
+    y1: new Float64Array(shown),
+    blockEnds: new Int32Array(Math.ceil(shown / kBlock)),
+  };
+  for (let i = 0; i < shown; ++i) {
+    const v = values[i];
+    scene.t0[i] = start[v];
+    scene.t1[i] = Math.min(end[v], module.end) + 1;
+    scene.y0[i] = layout.base[allocation[v]] + offset[v];
+    scene.y1[i] = scene.y0[i] + size[v];
+    const block = Math.floor(i / kBlock);
+    scene.blockEnds[block] = Math.max(scene.blockEnds[block], scene.t1[i]);
+  }
+  return scene;
+}
+
 // The row under a point: the youngest that has it, or the nearest within the given slack (thin
 // rectangles are drawn a pixel wide). -1: none.
 export function hit(scene: Scene, time: number, height: number, slackTime: number, slackBytes: number): number {
-  const { boxes, count } = scene;
+  const { t0, t1, y0, y1, blockEnds } = scene;
   let near = -1;
   let best = Infinity;
-  for (let i = count - 1, at = i * kBoxFloats; i >= 0; --i, at -= kBoxFloats) {
-    const dt = time < boxes[at] ? boxes[at] - time : time >= boxes[at + 1] ? time - boxes[at + 1] : 0;
+  for (let i = scene.count - 1; i >= 0; --i) {
+    if (blockEnds[Math.floor(i / kBlock)] + slackTime < time) {
+      i -= i % kBlock;
+      continue;
+    }
+    const dt = time < t0[i] ? t0[i] - time : time >= t1[i] ? time - t1[i] : 0;
     if (dt > slackTime) continue;
-    const y0 = boxes[at + 2] + boxes[at + 3];
-    const y1 = boxes[at + 4] + boxes[at + 5];
-    const dy = height < y0 ? y0 - height : height >= y1 ? height - y1 : 0;
+    const dy = height < y0[i] ? y0[i] - height : height >= y1[i] ? height - y1[i] : 0;
     if (dy > slackBytes) continue;
-    if (dt === 0 && dy === 0 && (time < boxes[at + 1] && height < y1)) return i;
+    if (time >= t0[i] && time < t1[i] && height >= y0[i] && height < y1[i]) return i;
     const distance = dt / (slackTime || 1) + dy / (slackBytes || 1);
     if (distance < best) {
       best = distance;

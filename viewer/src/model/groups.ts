@@ -120,7 +120,7 @@ function sortTree(root: Group): void {
   const open = [root];
   for (let group = open.pop(); group; group = open.pop()) {
     group.children.sort((a, b) => b.bytes - a.bytes || (a.label < b.label ? -1 : 1));
-    open.push(...group.children);
+    for (const child of group.children) open.push(child);
   }
 }
 

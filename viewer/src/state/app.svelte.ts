@@ -3,9 +3,11 @@
 import type { Bundle } from '../decode/bundle';
 import { NONE } from '../decode/header';
 import type { Module } from '../decode/module';
-import { kColorings, type Coloring, type Match } from '../draw/colors';
+import { kColorings, rgbOf, type Coloring, type Match } from '../draw/colors';
 import { curveTop } from '../draw/curve';
 import { makeLayout, rectOf } from '../draw/layout';
+import { pack } from '../draw/raster';
+import { paintRows } from '../draw/rowcolors';
 import { makeScene, type Viewport } from '../draw/scene';
 import { kDark, kLight } from '../draw/theme';
 import { kGroupings, type Grouping } from '../model/groups';
@@ -129,6 +131,16 @@ export class App {
   theme = $derived(this.isDark ? kDark : kLight);
   layouts = $derived.by(() => this.modules.map((module) => makeLayout(module, this.hidden)));
   scenes = $derived.by(() => this.modules.map((module, i) => makeScene(module, this.layouts[i])));
+  paints = $derived.by(() =>
+    this.modules.map((module, i) =>
+      paintRows(
+        module,
+        this.scenes[i],
+        { color: this.color, match: this.match(i), isFirst: i === 0, marked: this.found[i].marked },
+        pack(rgbOf(this.theme.band)),
+      ),
+    ),
+  );
   extent = $derived.by(() => ({
     time: Math.max(...this.modules.map((module) => module.end + 1)),
     bytes: Math.max(...this.layouts.map((layout) => layout.height)),
@@ -138,11 +150,12 @@ export class App {
   found = $derived.by(() => this.modules.map((module) => search(module, this.query)));
   neighbours = $derived.by(() => (this.value === null ? null : neighboursOf(this.module, this.value)));
 
+  private all = $derived.by(() => fitAll(this.extent));
   get view(): Viewport {
-    return this.ownView ?? fitAll(this.extent);
+    return this.ownView ?? this.all;
   }
   set view(next: Viewport) {
-    const all = fitAll(this.extent);
+    const { all } = this;
     const view = tame(next, this.extent);
     const isAll = view.t0 === all.t0 && view.t1 === all.t1 && view.y0 === all.y0 && view.y1 === all.y1;
     this.ownView = isAll ? null : view;
