@@ -10,7 +10,9 @@ const committed = new URL('../src/view/page.html', import.meta.url);
 
 if (process.argv.includes('--check')) {
   if (readFileSync(built, 'utf-8') !== readFileSync(committed, 'utf-8')) {
-    console.error('src/view/page.html is not what viewer/ builds: run `npm run build` in viewer/ and commit it');
+    console.error(
+      'src/view/page.html is not what viewer/ builds: run `npm run build` in viewer/ and commit it',
+    );
     process.exit(1);
   }
 } else {

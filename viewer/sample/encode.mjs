@@ -42,7 +42,10 @@ export function encodeBundle(header) {
   const area = new Area();
   const full = {
     ...header,
-    modules: header.modules.map((/** @type {any} */ module) => ({ ...module, columns: area.add(module.columns) })),
+    modules: header.modules.map((/** @type {any} */ module) => ({
+      ...module,
+      columns: area.add(module.columns),
+    })),
     diff: header.diff && { ...header.diff, columns: area.add(header.diff.columns) },
   };
   const json = Buffer.from(JSON.stringify(full), 'utf-8');

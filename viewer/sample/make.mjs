@@ -7,7 +7,9 @@ import { fillPage } from './encode.mjs';
 
 const [what = '100', page = '../src/view/page.html', out = '/dev/stdout'] = process.argv.slice(2);
 const bundle =
-  what === 'hostile' ? oneModule({ hostile: true, budget: 2 ** 27 })
-  : what === 'two' ? twoModules({ values: 400 })
-  : oneModule({ values: Number(what), budget: Number(what) * 400000 });
+  what === 'hostile'
+    ? oneModule({ hostile: true, budget: 2 ** 27 })
+    : what === 'two'
+      ? twoModules({ values: 400 })
+      : oneModule({ values: Number(what), budget: Number(what) * 400000 });
 writeFileSync(out, fillPage(readFileSync(page, 'utf-8'), bundle));

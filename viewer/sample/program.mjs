@@ -5,19 +5,60 @@
 import { makeRandom } from './random.mjs';
 import { NONE, StringTable, curveOf, holesOf, sharesOf } from './tables.mjs';
 
-const kKinds = ['thread-local', 'donated', 'parameter', 'constant', 'output', 'activation', 'loop-state', 'collective', 'temporary'];
-const kKindNames = ['thread-local', 'donated parameter', 'parameter', 'constant', 'output', 'activation kept for later', 'loop state', 'collective buffer', 'temporary'];
-const kHolders = ['its last use', 'it is a part of the result', 'it belongs to the caller', 'it is carried until the loop ends', 'nobody reads it'];
-const kRules = ['an element of a tuple', 'the same bytes in another shape', 'the state of a loop has one place', 'the instruction writes into its operand'];
-const kOpcodes = ['fusion', 'dot', 'copy', 'all-reduce', 'convolution', 'dynamic-update-slice', 'broadcast'];
-const [DONATED, PARAMETER, CONSTANT, OUTPUT, ACTIVATION, LOOP, COLLECTIVE, TEMPORARY] = [1, 2, 3, 4, 5, 6, 7, 8];
+const kKinds = [
+  'thread-local',
+  'donated',
+  'parameter',
+  'constant',
+  'output',
+  'activation',
+  'loop-state',
+  'collective',
+  'temporary',
+];
+const kKindNames = [
+  'thread-local',
+  'donated parameter',
+  'parameter',
+  'constant',
+  'output',
+  'activation kept for later',
+  'loop state',
+  'collective buffer',
+  'temporary',
+];
+const kHolders = [
+  'its last use',
+  'it is a part of the result',
+  'it belongs to the caller',
+  'it is carried until the loop ends',
+  'nobody reads it',
+];
+const kRules = [
+  'an element of a tuple',
+  'the same bytes in another shape',
+  'the state of a loop has one place',
+  'the instruction writes into its operand',
+];
+const kOpcodes = [
+  'fusion',
+  'dot',
+  'copy',
+  'all-reduce',
+  'convolution',
+  'dynamic-update-slice',
+  'broadcast',
+];
+const [DONATED, PARAMETER, CONSTANT, OUTPUT, ACTIVATION, LOOP, COLLECTIVE, TEMPORARY] = [
+  1, 2, 3, 4, 5, 6, 7, 8,
+];
 
 /** Names that must be shown as text, and nothing else. */
 export const kHostileNames = [
   '<script>globalThis.hacked=1</script>',
   '<img src=x onerror="globalThis.hacked=1">',
   '"><svg/onload=globalThis.hacked=1>',
-  "</script><script>globalThis.hacked=1</script>",
+  '</script><script>globalThis.hacked=1</script>',
   '{@html "<b>x</b>"} ${globalThis.hacked=1}',
   'left \u202Eright to left\u202C and \u2066isolated\u2069 \u200Fmark',
   'zero\u0000byte and \u001b[31mred\u001b[0m and a\nnew line',
@@ -51,7 +92,13 @@ class Heap {
 /**
  * @param {{values?: number, seed?: number, name?: string, hostile?: boolean, layers?: number}} options
  */
-export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_step', hostile = false, layers = 0 }) {
+export function makeProgram({
+  values: wanted = 100,
+  seed = 1,
+  name = 'jit_train_step',
+  hostile = false,
+  layers = 0,
+}) {
   const random = makeRandom(seed);
   const strings = new StringTable();
   /** @type {import('./tables.mjs').Value[]} */
@@ -64,9 +111,18 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
   const layerCount = layers || Math.max(3, Math.min(96, Math.floor(Math.sqrt(wanted) / 3)));
   const steps = Math.max(10, wanted - 2 * layerCount);
   const end = steps + 1;
-  const allocate = (/** @type {number} */ size, /** @type {number} */ space, /** @type {number} */ kind, path = '') =>
-    allocations.push({ number: allocations.length, size, space, kind, path }) - 1;
-  const addOp = (/** @type {string} */ opName, /** @type {string} */ opcode, /** @type {number} */ frame, /** @type {number} */ time) => {
+  const allocate = (
+    /** @type {number} */ size,
+    /** @type {number} */ space,
+    /** @type {number} */ kind,
+    path = '',
+  ) => allocations.push({ number: allocations.length, size, space, kind, path }) - 1;
+  const addOp = (
+    /** @type {string} */ opName,
+    /** @type {string} */ opcode,
+    /** @type {number} */ frame,
+    /** @type {number} */ time,
+  ) => {
     const id = ops.length;
     const opText = `%${opcode}.${id} = f32[128,${1 + random(4096)}]{1,0} ${opcode}(%p.${random(id + 1)}), metadata={op_name="${opName}"}`;
     return ops.push({ name: `${opcode}.${id}`, opcode, opName, text: opText, frame, time }) - 1;
@@ -74,11 +130,28 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
   const addValue = (/** @type {Partial<import('./tables.mjs').Value>} */ row) => {
     const op = ops[row.op ?? 0];
     const size = row.size ?? 0;
-    return values.push({
-      name: op.name, op: 0, allocation: NONE, offset: 0, size, padding: random(9) ? 0 : Math.floor(size / 5),
-      start: 0, end, kind: TEMPORARY, shape: `f32[${Math.max(1, size / 512)},128]`, opName: op.opName, frame: op.frame,
-      holder: 0, heldBy: NONE, uses: [], aliases: [], over: -1, ...row,
-    }) - 1;
+    return (
+      values.push({
+        name: op.name,
+        op: 0,
+        allocation: NONE,
+        offset: 0,
+        size,
+        padding: random(9) ? 0 : Math.floor(size / 5),
+        start: 0,
+        end,
+        kind: TEMPORARY,
+        shape: `f32[${Math.max(1, size / 512)},128]`,
+        opName: op.opName,
+        frame: op.frame,
+        holder: 0,
+        heldBy: NONE,
+        uses: [],
+        aliases: [],
+        over: -1,
+        ...row,
+      }) - 1
+    );
   };
 
   // What the caller owns.
@@ -89,11 +162,31 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
       const path = `params['layers'][${layer}]['${part}']`;
       const op = addOp(path, 'parameter', NONE, -1);
       const allocation = allocate(size, 0, donated ? 3 : 2, path);
-      addValue({ op, allocation, size, kind: donated ? DONATED : PARAMETER, holder: 2, padding: 0 });
+      addValue({
+        op,
+        allocation,
+        size,
+        kind: donated ? DONATED : PARAMETER,
+        holder: 2,
+        padding: 0,
+      });
     }
   }
-  addValue({ op: addOp('', 'constant', NONE, -1), allocation: allocate(65536, 0, 4), size: 65536, kind: CONSTANT, holder: 2 });
-  addValue({ op: addOp('', 'add', NONE, -1), allocation: allocate(4096, 0, 5), size: 1024, start: -1, end: -1, kind: 0 });
+  addValue({
+    op: addOp('', 'constant', NONE, -1),
+    allocation: allocate(65536, 0, 4),
+    size: 65536,
+    kind: CONSTANT,
+    holder: 2,
+  });
+  addValue({
+    op: addOp('', 'add', NONE, -1),
+    allocation: allocate(4096, 0, 5),
+    size: 1024,
+    start: -1,
+    end: -1,
+    kind: 0,
+  });
   const output = allocate(1 << 20, 0, 1);
 
   // The two passes. Activations go to the heap in order of layers, and are freed backwards.
@@ -106,28 +199,68 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
   const opAt = new Uint32Array(end + 1).fill(NONE);
   const half = Math.floor(steps / 2);
   for (let t = 1; t <= steps; ++t) {
-    for (const v of dying[t - 1]) heaps[allocations[values[v].allocation].space].give(values[v].offset, values[v].size);
+    for (const v of dying[t - 1])
+      heaps[allocations[values[v].allocation].space].give(values[v].offset, values[v].size);
     const forward = t <= half;
-    const layer = forward ? Math.floor((t * layerCount) / (half + 1)) : Math.max(0, Math.floor(((steps - t) * layerCount) / (half + 1)));
+    const layer = forward
+      ? Math.floor((t * layerCount) / (half + 1))
+      : Math.max(0, Math.floor(((steps - t) * layerCount) / (half + 1)));
     const part = ['attn/qkv', 'attn/softmax', 'mlp/up', 'mlp/down', 'norm'][random(5)];
     const opName = `jit(train_step)/${forward ? 'jvp' : 'transpose(jvp)'}(Model)/layer_${layer}/${part}/${kOpcodes[random(7)]}`;
-    const op = addOp(opName, kOpcodes[random(kOpcodes.length)], layerFrames[random(layerFrames.length)], t);
+    const op = addOp(
+      opName,
+      kOpcodes[random(kOpcodes.length)],
+      layerFrames[random(layerFrames.length)],
+      t,
+    );
     opAt[t] = op;
     const space = random(12) === 0 ? 1 : 0;
     const size = Math.max(256, 2 ** (8 + random(space ? 8 : 15)));
     const padded = random(9) ? 0 : Math.floor(size / 5);
     if (forward && random(3) === 0) {
-      kept.push({ value: addValue({ op, allocation: heapOf[0], offset: heaps[0].take(size), size, start: t, end: steps, kind: ACTIVATION, padding: padded }), layer });
+      kept.push({
+        value: addValue({
+          op,
+          allocation: heapOf[0],
+          offset: heaps[0].take(size),
+          size,
+          start: t,
+          end: steps,
+          kind: ACTIVATION,
+          padding: padded,
+        }),
+        layer,
+      });
     } else {
       const last = Math.min(steps, t + 1 + random(random(20) ? 12 : 200));
       const kind = random(25) === 0 ? LOOP : random(30) === 0 ? COLLECTIVE : TEMPORARY;
-      const v = addValue({ op, allocation: heapOf[space], offset: heaps[space].take(size), size, start: t, end: last, kind, padding: padded });
+      const v = addValue({
+        op,
+        allocation: heapOf[space],
+        offset: heaps[space].take(size),
+        size,
+        start: t,
+        end: last,
+        kind,
+        padding: padded,
+      });
       dying[last].push(v);
       values[v].heldBy = op;
       if (kind === LOOP) values[v].holder = 3;
       // Now and then the next op writes into it.
       if (last > t + 2 && random(25) === 0 && values.length < wanted) {
-        const over = addValue({ op, name: `${ops[op].name}{1}`, allocation: heapOf[space], offset: values[v].offset, size, padding: padded, start: t + 1, end: last - 1, over: v, kind });
+        const over = addValue({
+          op,
+          name: `${ops[op].name}{1}`,
+          allocation: heapOf[space],
+          offset: values[v].offset,
+          size,
+          padding: padded,
+          start: t + 1,
+          end: last - 1,
+          over: v,
+          kind,
+        });
         values[over].aliases.push({ value: v, where: ops[op].name, rule: 3 });
         values[v].aliases.push({ value: over, where: `${ops[op].name}{1}`, rule: 3 });
       }
@@ -142,9 +275,20 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
       }
     }
   }
-  addValue({ op: addOp('jit(train_step)/loss', 'reduce', root, end), allocation: output, size: 1024, start: steps, end, kind: OUTPUT, holder: 1 });
+  addValue({
+    op: addOp('jit(train_step)/loss', 'reduce', root, end),
+    allocation: output,
+    size: 1024,
+    start: steps,
+    end,
+    kind: OUTPUT,
+    holder: 1,
+  });
   opAt[end] = ops.length - 1;
-  heapOf.forEach((allocation, space) => (allocations[allocation].size = heaps[space].top + (space ? 0 : 1 << 20)));
+  heapOf.forEach(
+    (allocation, space) =>
+      (allocations[allocation].size = heaps[space].top + (space ? 0 : 1 << 20)),
+  );
   for (const value of values) {
     if (value.start >= 0 && value.end > value.start) {
       const reader = opAt[Math.min(value.end, end)];
@@ -164,7 +308,18 @@ export function makeProgram({ values: wanted = 100, seed = 1, name = 'jit_train_
     frames[1].function = kHostileNames[1];
   }
   const brackets = makeBrackets(half, steps, layerCount, hostile);
-  return finish({ name: hostile ? kHostileNames[0] : name, end, values, ops, opAt, allocations, frames, brackets, strings, heapOf });
+  return finish({
+    name: hostile ? kHostileNames[0] : name,
+    end,
+    values,
+    ops,
+    opAt,
+    allocations,
+    frames,
+    brackets,
+    strings,
+    heapOf,
+  });
 }
 
 function makeFrames() {
@@ -175,7 +330,14 @@ function makeFrames() {
   ];
   const layerFrames = [];
   for (let line = 15; line < 27; ++line) {
-    layerFrames.push(frames.push({ file: 'model.py', function: line < 21 ? 'Attention' : 'Mlp', line, parent: 2 }) - 1);
+    layerFrames.push(
+      frames.push({
+        file: 'model.py',
+        function: line < 21 ? 'Attention' : 'Mlp',
+        line,
+        parent: 2,
+      }) - 1,
+    );
   }
   return { frames, layerFrames, root: 1 };
 }
@@ -183,14 +345,27 @@ function makeFrames() {
 /** @param {number} half @param {number} steps @param {number} layers @param {boolean} hostile */
 function makeBrackets(half, steps, layers, hostile) {
   const rows = [
-    { start: 1, end: half, depth: 0, kind: 0, label: hostile ? kHostileNames[1] : 'while forward (trip count 12)' },
+    {
+      start: 1,
+      end: half,
+      depth: 0,
+      kind: 0,
+      label: hostile ? kHostileNames[1] : 'while forward (trip count 12)',
+    },
     { start: half + 1, end: steps, depth: 0, kind: 0, label: 'while backward' },
   ];
   for (let layer = 0; layer < Math.min(layers, 24); ++layer) {
     const start = 1 + Math.floor((layer * half) / Math.min(layers, 24));
     const end = Math.floor(((layer + 1) * half) / Math.min(layers, 24));
     rows.push({ start, end, depth: 1, kind: 3, label: `call layer_${layer}` });
-    if (end - start > 4) rows.push({ start: start + 1, end: start + Math.floor((end - start) / 2), depth: 2, kind: layer % 2 ? 2 : 4, label: layer % 2 ? 'branch 0' : 'all-reduce-start' });
+    if (end - start > 4)
+      rows.push({
+        start: start + 1,
+        end: start + Math.floor((end - start) / 2),
+        depth: 2,
+        kind: layer % 2 ? 2 : 4,
+        label: layer % 2 ? 'branch 0' : 'all-reduce-start',
+      });
   }
   return rows.sort((a, b) => a.start - b.start || b.end - a.end);
 }
@@ -199,11 +374,16 @@ function makeBrackets(half, steps, layers, hostile) {
 function finish({ name, end, values, ops, opAt, allocations, frames, brackets, strings, heapOf }) {
   /** @type {import('./tables.mjs').Value[]} */
   const rows = values;
-  const u32 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) => Uint32Array.from(list, of);
-  const text = (/** @type {any[]} */ list, /** @type {(row: any) => string} */ of) => Uint32Array.from(list, (row) => strings.add(of(row)));
-  const i32 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) => Int32Array.from(list, of);
-  const u8 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) => Uint8Array.from(list, of);
-  const f64 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) => Float64Array.from(list, of);
+  const u32 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) =>
+    Uint32Array.from(list, of);
+  const text = (/** @type {any[]} */ list, /** @type {(row: any) => string} */ of) =>
+    Uint32Array.from(list, (row) => strings.add(of(row)));
+  const i32 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) =>
+    Int32Array.from(list, of);
+  const u8 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) =>
+    Uint8Array.from(list, of);
+  const f64 = (/** @type {any[]} */ list, /** @type {(row: any) => number} */ of) =>
+    Float64Array.from(list, of);
   const begins = (/** @type {(row: any) => any[]} */ of) => {
     let sum = 0;
     return Uint32Array.from([0, ...rows.map((row) => (sum += of(row).length))]);
@@ -212,15 +392,35 @@ function finish({ name, end, values, ops, opAt, allocations, frames, brackets, s
   const spaceOf = (/** @type {number} */ v) => allocations[rows[v].allocation].space;
   const curves = [0, 1].map((space) => curveOf(shares, (v) => spaceOf(v) === space, end));
   curves.push(curveOf(shares, () => true, end));
-  const holes = [0, 1].flatMap((space) => holesOf(rows, heapOf[space], allocations[heapOf[space]].size, curves[space].peak.time));
+  const holes = [0, 1].flatMap((space) =>
+    holesOf(rows, heapOf[space], allocations[heapOf[space]].size, curves[space].peak.time),
+  );
   const spaces = [0, 1].map((space) => {
-    const own = allocations.filter((/** @type {any} */ row) => row.space === space && row.kind !== 5);
-    const bytes = own.reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + row.size, 0);
+    const own = allocations.filter(
+      (/** @type {any} */ row) => row.space === space && row.kind !== 5,
+    );
+    const bytes = own.reduce(
+      (/** @type {number} */ sum, /** @type {any} */ row) => sum + row.size,
+      0,
+    );
     const live = curves[space].peak.bytes;
-    const alignment = holes.filter((hole) => allocations[hole.allocation].space === space && hole.kind === 0).reduce((sum, hole) => sum + hole.end - hole.begin, 0);
+    const alignment = holes
+      .filter((hole) => allocations[hole.allocation].space === space && hole.kind === 0)
+      .reduce((sum, hole) => sum + hole.end - hole.begin, 0);
     return {
-      color: space, name: space ? 'VMEM' : 'HBM', peak: curves[space].peak, bound: space ? null : Math.floor(allocations[heapOf[0]].size * 0.9),
-      footprint: { bytes, live, dead: 0, fragmentation: bytes - live - alignment, alignment, untimed: 0, thread_local: space ? 0 : 4096 },
+      color: space,
+      name: space ? 'VMEM' : 'HBM',
+      peak: curves[space].peak,
+      bound: space ? null : Math.floor(allocations[heapOf[0]].size * 0.9),
+      footprint: {
+        bytes,
+        live,
+        dead: 0,
+        fragmentation: bytes - live - alignment,
+        alignment,
+        untimed: 0,
+        thread_local: space ? 0 : 4096,
+      },
     };
   });
   let curveEnd = 0;
@@ -241,12 +441,27 @@ function finish({ name, end, values, ops, opAt, allocations, frames, brackets, s
     'value.held_by': u32(rows, (row) => row.heldBy),
     ...shares,
     'use.begins': begins((row) => row.uses),
-    'use.op': u32(rows.flatMap((row) => row.uses), (use) => use.op),
-    'use.operand': Uint16Array.from(rows.flatMap((row) => row.uses), (use) => use.operand),
+    'use.op': u32(
+      rows.flatMap((row) => row.uses),
+      (use) => use.op,
+    ),
+    'use.operand': Uint16Array.from(
+      rows.flatMap((row) => row.uses),
+      (use) => use.operand,
+    ),
     'alias.begins': begins((row) => row.aliases),
-    'alias.value': u32(rows.flatMap((row) => row.aliases), (alias) => alias.value),
-    'alias.where': text(rows.flatMap((row) => row.aliases), (alias) => alias.where),
-    'alias.rule': u8(rows.flatMap((row) => row.aliases), (alias) => alias.rule),
+    'alias.value': u32(
+      rows.flatMap((row) => row.aliases),
+      (alias) => alias.value,
+    ),
+    'alias.where': text(
+      rows.flatMap((row) => row.aliases),
+      (alias) => alias.where,
+    ),
+    'alias.rule': u8(
+      rows.flatMap((row) => row.aliases),
+      (alias) => alias.rule,
+    ),
     'op.name': text(ops, (op) => op.name),
     'op.opcode': text(ops, (op) => op.opcode),
     'op.op_name': text(ops, (op) => op.opName),
@@ -268,7 +483,10 @@ function finish({ name, end, values, ops, opAt, allocations, frames, brackets, s
     'bracket.depth': u8(brackets, (row) => row.depth),
     'bracket.kind': u8(brackets, (row) => row.kind),
     'bracket.label': text(brackets, (row) => row.label),
-    'curve.spaces': Uint32Array.from([0, ...curves.map((curve) => (curveEnd += curve.times.length))]),
+    'curve.spaces': Uint32Array.from([
+      0,
+      ...curves.map((curve) => (curveEnd += curve.times.length)),
+    ]),
     'curve.times': Int32Array.from(curves.flatMap((curve) => curve.times)),
     'curve.bytes': Float64Array.from(curves.flatMap((curve) => curve.bytes)),
     'hole.allocation': u32(holes, (hole) => hole.allocation),
@@ -279,13 +497,20 @@ function finish({ name, end, values, ops, opAt, allocations, frames, brackets, s
     'hole.above': u32(holes, (hole) => hole.above),
   };
   return {
-    name, plan: 'made up for tests', backend: 'tpu', target: 'tpu-v5e', end,
+    name,
+    plan: 'made up for tests',
+    backend: 'tpu',
+    target: 'tpu-v5e',
+    end,
     unknown: ['This program is made up: no compiler has seen it.'],
     kinds: kKinds.map((word, i) => ({ word, name: kKindNames[i] })),
-    rules: kRules, holders: kHolders,
+    rules: kRules,
+    holders: kHolders,
     bracket_kinds: ['while', 'condition', 'branch', 'call', 'async'],
     allocation_kinds: ['temporary', 'output', 'parameter', 'donated', 'constant', 'thread-local'],
     hole_kinds: ['alignment', 'fragmentation', 'dead'],
-    spaces, all_peak: curves[2].peak, columns: { ...strings.columns(), ...columns },
+    spaces,
+    all_peak: curves[2].peak,
+    columns: { ...strings.columns(), ...columns },
   };
 }

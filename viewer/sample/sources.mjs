@@ -8,6 +8,9 @@ export const kSources = [
   },
   {
     file: 'model.py',
-    text: Array.from({ length: 30 }, (_, i) => (i === 11 ? 'class Model:  # <b>not bold</b>' : `    x = layer_${i}(x)  # line ${i + 1}`)).join('\n') + '\n',
+    text:
+      Array.from({ length: 30 }, (_, i) =>
+        i === 11 ? 'class Model:  # <b>not bold</b>' : `    x = layer_${i}(x)  # line ${i + 1}`,
+      ).join('\n') + '\n',
   },
 ];

@@ -51,7 +51,11 @@ export function sharesOf(values, isCounted) {
   const bytes = [];
   /** @type {number[]} */
   const padding = [];
-  const step = (/** @type {number} */ time, /** @type {number} */ size, /** @type {number} */ pad) => {
+  const step = (
+    /** @type {number} */ time,
+    /** @type {number} */ size,
+    /** @type {number} */ pad,
+  ) => {
     times.push(time);
     bytes.push(size);
     padding.push(pad);
@@ -63,7 +67,8 @@ export function sharesOf(values, isCounted) {
         step(other.start, 0, 0);
         if (other.end < value.end) step(other.end + 1, value.size, value.padding);
       }
-      if (times[times.length - 1] <= value.end || bytes[bytes.length - 1] > 0) step(value.end + 1, 0, 0);
+      if (times[times.length - 1] <= value.end || bytes[bytes.length - 1] > 0)
+        step(value.end + 1, 0, 0);
     }
     begins[v + 1] = times.length;
   });
@@ -114,7 +119,9 @@ export function curveOf(shares, isIn, end) {
 export function holesOf(values, allocation, size, time) {
   const live = values
     .map((value, id) => ({ value, id }))
-    .filter(({ value }) => value.allocation === allocation && value.start <= time && time <= value.end)
+    .filter(
+      ({ value }) => value.allocation === allocation && value.start <= time && time <= value.end,
+    )
     .sort((a, b) => a.value.offset - b.value.offset);
   const holes = [];
   let top = 0;

@@ -26,7 +26,9 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   }
   const headerLength = new DataView(buffer).getUint32(8, true);
   if (12 + headerLength > buffer.byteLength) throw new Error('the data is cut off in its header');
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array(buffer, 12, headerLength));
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(
+    new Uint8Array(buffer, 12, headerLength),
+  );
   const header = JSON.parse(text) as Header;
   if (header.schema !== kSchema) {
     throw new Error(`the data is of schema ${String(header.schema)}; this page reads ${kSchema}`);
@@ -39,7 +41,12 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   return { header, modules, diff: readDiff(header, modules, buffer, areaStart) };
 }
 
-function readDiff(header: Header, modules: Module[], buffer: ArrayBuffer, areaStart: number): Diff | null {
+function readDiff(
+  header: Header,
+  modules: Module[],
+  buffer: ArrayBuffer,
+  areaStart: number,
+): Diff | null {
   if (!header.diff || modules.length < 2) return null;
   const match = new ColumnReader(buffer, areaStart, header.diff.columns).u32('match');
   checkIds('match', match, modules[1].values.count, NONE);

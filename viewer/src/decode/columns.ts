@@ -65,7 +65,8 @@ export function sameLength(table: string, columns: ArrayLike<number>[]): number 
 
 // `begins` has a row more than its table, grows, and ends within `limit`.
 export function checkBegins(name: string, begins: Uint32Array, rows: number, limit: number): void {
-  if (begins.length !== rows + 1) throw new Error(`${name} has ${begins.length} rows, not ${rows + 1}`);
+  if (begins.length !== rows + 1)
+    throw new Error(`${name} has ${begins.length} rows, not ${rows + 1}`);
   for (let i = 0; i < rows; ++i) {
     if (begins[i] > begins[i + 1]) throw new Error(`${name} does not grow at row ${i}`);
   }

@@ -204,14 +204,20 @@ function readHoles(columns: ColumnReader): HoleTable {
 
 function check(module: Module): void {
   const { header, values, ops, allocations, frames, shares, uses, aliases, curves, holes } = module;
-  if (!Number.isSafeInteger(module.end) || module.end < 0) throw new Error('the end of time is not known');
+  if (!Number.isSafeInteger(module.end) || module.end < 0)
+    throw new Error('the end of time is not known');
   checkIds('value.op', values.op, ops.count, NONE);
   checkIds('value.allocation', values.allocation, allocations.count, NONE);
   checkIds('value.kind', values.kind, header.kinds.length);
   checkIds('value.frame', values.frame, frames.count, NONE);
   checkIds('value.holder', values.holder, header.holders.length);
   checkIds('value.held_by', values.heldBy, ops.count, NONE);
-  checkBegins('share.begins', shares.begins, values.count, sameLength('share', [shares.times, shares.bytes, shares.padding]));
+  checkBegins(
+    'share.begins',
+    shares.begins,
+    values.count,
+    sameLength('share', [shares.times, shares.bytes, shares.padding]),
+  );
   checkBegins('use.begins', uses.begins, values.count, sameLength('use', [uses.op, uses.operand]));
   checkIds('use.op', uses.op, ops.count, NONE);
   const aliasCount = sameLength('alias', [aliases.value, aliases.where, aliases.rule]);
@@ -223,10 +229,16 @@ function check(module: Module): void {
   checkIds('allocation.space', allocations.space, header.spaces.length);
   checkIds('allocation.kind', allocations.kind, header.allocation_kinds.length);
   for (let i = 0; i < frames.count; ++i) {
-    if (frames.parent[i] !== NONE && frames.parent[i] >= i) throw new Error(`frame ${i} comes before its parent`);
+    if (frames.parent[i] !== NONE && frames.parent[i] >= i)
+      throw new Error(`frame ${i} comes before its parent`);
   }
   checkIds('bracket.kind', module.brackets.kind, header.bracket_kinds.length);
-  checkBegins('curve.spaces', curves.begins, header.spaces.length + 1, sameLength('curve', [curves.times, curves.bytes]));
+  checkBegins(
+    'curve.spaces',
+    curves.begins,
+    header.spaces.length + 1,
+    sameLength('curve', [curves.times, curves.bytes]),
+  );
   checkIds('hole.allocation', holes.allocation, allocations.count);
   checkIds('hole.kind', holes.kind, header.hole_kinds.length);
   checkIds('hole.below', holes.below, values.count, NONE);

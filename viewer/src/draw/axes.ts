@@ -15,13 +15,20 @@ export function drawTimeAxis(pen: Pen, scale: Scale, areas: Areas, theme: Theme)
   for (let t = Math.ceil(t0 / step) * step; t <= t1; t += step) {
     const x = scale.x(t);
     pen.line([x, areas.axis.y, x, areas.axis.y + 4], { stroke: theme.faint });
-    if (x < areas.axis.x + areas.axis.w - 30) pen.text(x + 3, middle, String(Math.round(t)), { fill: theme.faint });
+    if (x < areas.axis.x + areas.axis.w - 30)
+      pen.text(x + 3, middle, String(Math.round(t)), { fill: theme.faint });
   }
   pen.text(areas.axis.x - 8, middle, 'moment', { fill: theme.faint, align: 'right' });
 }
 
 // Lines between allocations; what is no memory at all, between spaces and beyond them, is blank.
-export function drawBands(pen: Pen, scale: Scale, layout: Layout, theme: Theme): void {
+export function drawBands(
+  pen: Pen,
+  scale: Scale,
+  layout: Layout,
+  timeEnd: number,
+  theme: Theme,
+): void {
   const { area, view } = scale;
   const blank = (from: number, to: number) => {
     const top = Math.max(area.y, scale.y(to));
@@ -34,6 +41,9 @@ export function drawBands(pen: Pen, scale: Scale, layout: Layout, theme: Theme):
     end = space.end;
   }
   blank(Math.max(end, view.y0), view.y1);
+  // Time that only the other of two programs has.
+  const over = Math.max(area.x, scale.x(timeEnd));
+  if (over < area.x + area.w) pen.rect(over, area.y, area.x + area.w - over, area.h, theme.paper);
   let last = Infinity;
   for (const band of layout.bands) {
     if (band.end < view.y0 || band.begin > view.y1) continue;
@@ -45,7 +55,13 @@ export function drawBands(pen: Pen, scale: Scale, layout: Layout, theme: Theme):
 }
 
 // In the left margin: the space's own bytes, from its bottom up, and its allocations where they fit.
-export function drawByteAxis(pen: Pen, scale: Scale, module: Module, layout: Layout, theme: Theme): void {
+export function drawByteAxis(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  layout: Layout,
+  theme: Theme,
+): void {
   const { area, view } = scale;
   const right = area.x - 6;
   let last = Infinity;
@@ -61,19 +77,33 @@ export function drawByteAxis(pen: Pen, scale: Scale, module: Module, layout: Lay
       const y = scale.y(space.begin + b);
       if (y < top + 20 && bottom - top > 40) continue;
       pen.line([area.x - 5, y, area.x, y], { stroke: theme.faint });
-      if ((y < bottom - 4 || b === 0) && bottom - top > 20) pen.text(right, Math.min(y, bottom - 6), shortSize(b), { fill: theme.faint, align: 'right' });
+      if ((y < bottom - 4 || b === 0) && bottom - top > 20)
+        pen.text(right, Math.min(y, bottom - 6), shortSize(b), {
+          fill: theme.faint,
+          align: 'right',
+        });
     }
     // Even a thin space has its name, if it does not run into the one below.
     const nameAt = bottom - top > 13 ? top + 8 : (top + bottom) / 2;
     if (nameAt < last - 11) {
       last = nameAt;
-      pen.text(6, nameAt, spaceName(module, space.space), { fill: theme.ink, bold: true, width: area.x - 14 });
+      pen.text(6, nameAt, spaceName(module, space.space), {
+        fill: theme.ink,
+        bold: true,
+        width: area.x - 14,
+      });
     }
   }
 }
 
 // Names of the allocations but parameters, whose values bear them, at the left edge of the map, where a band is high enough.
-export function drawBandNames(pen: Pen, scale: Scale, module: Module, layout: Layout, theme: Theme): void {
+export function drawBandNames(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  layout: Layout,
+  theme: Theme,
+): void {
   const { area, view } = scale;
   for (const band of layout.bands) {
     if (band.end <= view.y0 || band.begin >= view.y1) continue;

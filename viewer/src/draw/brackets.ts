@@ -26,8 +26,25 @@ export function drawBrackets(pen: Pen, scale: Scale, module: Module, theme: Them
       const fill = theme.brackets[brackets.kind[i] % theme.brackets.length];
       pen.rect(x0, y, w, kBracketRow - 2, fill);
       if (w < 4) continue;
-      pen.line([x0 + 0.5, y + kBracketRow - 2, x0 + 0.5, y + 0.5, x1 - 0.5, y + 0.5, x1 - 0.5, y + kBracketRow - 2], { stroke: theme.faint });
-      if (w > 26) pen.text(x0 + 5, y + kBracketRow / 2 - 0.5, stringOf(module, brackets.label[i]), { fill: theme.ink, size: 10, width: w - 8 });
+      pen.line(
+        [
+          x0 + 0.5,
+          y + kBracketRow - 2,
+          x0 + 0.5,
+          y + 0.5,
+          x1 - 0.5,
+          y + 0.5,
+          x1 - 0.5,
+          y + kBracketRow - 2,
+        ],
+        { stroke: theme.faint },
+      );
+      if (w > 26)
+        pen.text(x0 + 5, y + kBracketRow / 2 - 0.5, stringOf(module, brackets.label[i]), {
+          fill: theme.ink,
+          size: 10,
+          width: w - 8,
+        });
     }
   });
 }
@@ -38,7 +55,8 @@ export function bracketAt(module: Module, scale: Scale, x: number, y: number): n
   const row = Math.floor((y - scale.area.y) / kBracketRow);
   const time = scale.time(x);
   for (let i = brackets.count - 1; i >= 0; --i) {
-    if (brackets.depth[i] === row && brackets.start[i] <= time && time < brackets.end[i] + 1) return i;
+    if (brackets.depth[i] === row && brackets.start[i] <= time && time < brackets.end[i] + 1)
+      return i;
   }
   return -1;
 }

@@ -28,7 +28,22 @@ const kByWord: Record<string, string> = {
   'loop-state': '#cc79a7',
   collective: '#d55e00',
 };
-const kWheel = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#0072b2', '#d55e00', '#f0e442', '#8f7ee0', '#999933', '#88ccee', '#aa4499', '#44aa99', '#ddcc77', '#cc6677'];
+const kWheel = [
+  '#56b4e9',
+  '#e69f00',
+  '#009e73',
+  '#cc79a7',
+  '#0072b2',
+  '#d55e00',
+  '#f0e442',
+  '#8f7ee0',
+  '#999933',
+  '#88ccee',
+  '#aa4499',
+  '#44aa99',
+  '#ddcc77',
+  '#cc6677',
+];
 const kRamp = ['#00224e', '#35456c', '#666970', '#948e77', '#c8b866', '#fee838'];
 export const kChanges = ['in both, as large', 'grew', 'shrank', 'only here'] as const;
 const kChangeColors = ['#8a94a3', '#d55e00', '#0072b2', '#f0e442'];
@@ -44,7 +59,8 @@ export function hexOf([r, g, b]: Rgb): string {
 // FNV-1a: the same text has the same color everywhere.
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; ++i) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  for (let i = 0; i < text.length; ++i)
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return hash;
 }
 export function colorOfText(text: string): string {
@@ -70,8 +86,15 @@ export function modulePath(module: Module, value: number): string {
   if (parameter) return splitParameter(parameter).slice(0, 3).join('');
   const text = stringOf(module, opName[value]);
   if (!text) return 'not known';
-  const parts = splitPath(text).map((part) => part.replace(/^(?:(?:jvp|transpose|vmap|remat|checkpoint)\()+([^()]*)\)+$/, '$1'));
-  return parts.slice(/^(p?jit|xmap)\(/.test(parts[0]) && parts.length > 2 ? 1 : 0, -1).slice(0, 3).join('/') || parts[0];
+  const parts = splitPath(text).map((part) =>
+    part.replace(/^(?:(?:jvp|transpose|vmap|remat|checkpoint)\()+([^()]*)\)+$/, '$1'),
+  );
+  return (
+    parts
+      .slice(/^(p?jit|xmap)\(/.test(parts[0]) && parts.length > 2 ? 1 : 0, -1)
+      .slice(0, 3)
+      .join('/') || parts[0]
+  );
 }
 
 // How a value of this module stands to its match in the other.
@@ -87,7 +110,13 @@ function changeOf(module: Module, match: Match | null, value: number): number {
   return change === 0 ? 0 : change > 0 ? 1 : 2;
 }
 
-export function colorOf(module: Module, value: number, by: Coloring, match: Match | null, isFirst: boolean): Rgb {
+export function colorOf(
+  module: Module,
+  value: number,
+  by: Coloring,
+  match: Match | null,
+  isFirst: boolean,
+): Rgb {
   const { kind, start, end, size, padding } = module.values;
   switch (by) {
     case 'kind':
@@ -117,7 +146,11 @@ export function legendOf(module: Module, by: Coloring): LegendRow[] {
     case 'kind': {
       const used = new Set(module.values.kind);
       return module.header.kinds
-        .map(({ word, name }, i) => ({ color: colorOfKind(word), label: visible(name), used: used.has(i) }))
+        .map(({ word, name }, i) => ({
+          color: colorOfKind(word),
+          label: visible(name),
+          used: used.has(i),
+        }))
         .filter((row) => row.used);
     }
     case 'path':
@@ -128,7 +161,10 @@ export function legendOf(module: Module, by: Coloring): LegendRow[] {
         label: `${Math.max(1, Math.round((module.end + 2) ** share))} moments`,
       }));
     case 'padding':
-      return [0, 0.25, 0.5, 1].map((share) => ({ color: hexOf(rampColor(share)), label: `${share * 100}%` }));
+      return [0, 0.25, 0.5, 1].map((share) => ({
+        color: hexOf(rampColor(share)),
+        label: `${share * 100}%`,
+      }));
     case 'change':
       return kChanges.map((label, i) => ({ color: kChangeColors[i], label }));
   }

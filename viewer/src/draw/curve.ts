@@ -7,11 +7,16 @@ import { Scale } from './areas';
 import type { Pen } from './pen';
 import type { Theme } from './theme';
 
+const kMostHeadroom = 2.5;
+
 // The scale of a curve: from 0 to a bit above the highest thing that is drawn.
 export function curveTop(modules: Module[], budget: number | null): number {
   const highest = Math.max(...modules.map((module) => module.header.all_peak.bytes), 1);
   // A capacity far above the curve would press it flat.
-  return (budget !== null && budget < highest * 4 ? Math.max(highest, budget) : highest) * 1.06;
+  return (
+    (budget !== null && budget < highest * kMostHeadroom ? Math.max(highest, budget) : highest) *
+    1.06
+  );
 }
 
 // x, y, x, y, ... At most two corners a pixel: of all steps in one pixel the highest and the last are drawn.
@@ -41,23 +46,50 @@ export function staircase(module: Module, curve: number, scale: Scale): number[]
   return points;
 }
 
-export function drawCurve(pen: Pen, scale: Scale, module: Module, budget: number | null, theme: Theme): void {
+export function drawCurve(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  budget: number | null,
+  theme: Theme,
+): void {
   const { area } = scale;
   const spaces = module.header.spaces.length;
   pen.clipped(area.x, area.y - 2, area.w, area.h + 3, () => {
     const all = staircase(module, spaces, scale);
-    pen.area([area.x, area.y + area.h, ...all, all[all.length - 2], area.y + area.h], theme.curve, 0.16);
+    pen.area(
+      [area.x, area.y + area.h, ...all, all[all.length - 2], area.y + area.h],
+      theme.curve,
+      0.16,
+    );
     if (spaces > 1) {
       for (let space = 0; space < spaces; ++space) {
-        pen.line(staircase(module, space, scale), { stroke: theme.faint, dash: [[5, 3], [2, 2], [1, 4]][space % 3] });
+        pen.line(staircase(module, space, scale), {
+          stroke: theme.faint,
+          dash: [
+            [5, 3],
+            [2, 2],
+            [1, 4],
+          ][space % 3],
+        });
       }
     }
     pen.line(all, { stroke: theme.curve, width: 1.5 });
     if (budget !== null) {
       const y = scale.y(budget);
-      if (y >= area.y - 1) {
-        pen.line([area.x, y, area.x + area.w, y], { stroke: theme.capacity, width: 1.5, dash: [7, 4] });
-        pen.text(area.x + 6, y + (y < area.y + 14 ? 8 : -8), `capacity ${shortSize(budget)}`, { fill: theme.capacity });
+      if (y < area.y - 1) {
+        pen.text(area.x + 6, area.y + 6, `capacity ${shortSize(budget)}, far above`, {
+          fill: theme.capacity,
+        });
+      } else {
+        pen.line([area.x, y, area.x + area.w, y], {
+          stroke: theme.capacity,
+          width: 1.5,
+          dash: [7, 4],
+        });
+        pen.text(area.x + 6, y + (y < area.y + 14 ? 8 : -8), `capacity ${shortSize(budget)}`, {
+          fill: theme.capacity,
+        });
       }
     }
   });

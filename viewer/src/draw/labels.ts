@@ -11,7 +11,14 @@ import { kBlock, type Scene } from './scene';
 
 const kMost = 260;
 
-export function drawLabels(pen: Pen, scale: Scale, module: Module, scene: Scene, paint: Paint, marked: Uint8Array | null): void {
+export function drawLabels(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  scene: Scene,
+  paint: Paint,
+  marked: Uint8Array | null,
+): void {
   const { view } = scale;
   const { t0, t1, y0, y1, blockEnds } = scene;
   const leastTime = 44 / scale.perMoment;
@@ -43,7 +50,11 @@ export function drawLabels(pen: Pen, scale: Scale, module: Module, scene: Scene,
       pen.text(x + 4, middle - 7, name, { fill, width });
       pen.text(x + 4, middle + 7, size, { fill, width, size: 10 });
     } else {
-      pen.text(x + 4, middle, width > 150 ? `${name}  ${size}` : name, { fill, width, size: high < 14 ? 10 : 11 });
+      pen.text(x + 4, middle, width > 150 ? `${name}  ${size}` : name, {
+        fill,
+        width,
+        size: high < 14 ? 10 : 11,
+      });
     }
     ++drawn;
   }

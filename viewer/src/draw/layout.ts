@@ -29,11 +29,14 @@ const kGapShare = 0.025;
 
 export function makeLayout(module: Module, hiddenKinds: ReadonlySet<string>): Layout {
   const { allocations, header } = module;
-  const rankOf = header.allocation_kinds.map((kind) => (kOrder.indexOf(kind) + kOrder.length + 1) % (kOrder.length + 1));
+  const rankOf = header.allocation_kinds.map(
+    (kind) => (kOrder.indexOf(kind) + kOrder.length + 1) % (kOrder.length + 1),
+  );
   const shown: number[] = [];
   let total = 0;
   for (let a = 0; a < allocations.count; ++a) {
-    if (hiddenKinds.has(header.allocation_kinds[allocations.kind[a]]) || allocations.size[a] <= 0) continue;
+    if (hiddenKinds.has(header.allocation_kinds[allocations.kind[a]]) || allocations.size[a] <= 0)
+      continue;
     shown.push(a);
     total += allocations.size[a];
   }

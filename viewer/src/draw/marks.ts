@@ -11,16 +11,34 @@ export function drawPeak(pen: Pen, scale: Scale, areas: Areas, module: Module, t
   const { time, bytes } = module.header.all_peak;
   const x = scale.x(time + 0.5);
   if (x < areas.map.x || x > areas.map.x + areas.map.w) return;
-  pen.line([x, areas.curve.y, x, areas.map.y + areas.map.h], { stroke: theme.peak, width: 1.25, dash: [3, 3] });
+  pen.line([x, areas.curve.y, x, areas.map.y + areas.map.h], {
+    stroke: theme.peak,
+    width: 1.25,
+    dash: [3, 3],
+  });
   const onLeft = x > areas.map.x + areas.map.w - 130;
-  pen.text(x + (onLeft ? -5 : 5), areas.curve.y + areas.curve.h - 8, `peak ${shortSize(bytes)}`, { fill: theme.peak, bold: true, align: onLeft ? 'right' : 'left' });
+  pen.text(x + (onLeft ? -5 : 5), areas.curve.y + areas.curve.h - 8, `peak ${shortSize(bytes)}`, {
+    fill: theme.peak,
+    bold: true,
+    align: onLeft ? 'right' : 'left',
+  });
 }
 
-export function drawCursor(pen: Pen, scale: Scale, areas: Areas, time: number, bytes: number, theme: Theme): void {
+export function drawCursor(
+  pen: Pen,
+  scale: Scale,
+  areas: Areas,
+  time: number,
+  bytes: number,
+  theme: Theme,
+): void {
   const x = scale.x(time + 0.5);
   if (x < areas.map.x || x > areas.map.x + areas.map.w) return;
   pen.line([x, areas.curve.y, x, areas.map.y + areas.map.h], { stroke: theme.paper, width: 3 });
-  pen.line([x, areas.curve.y, x, areas.map.y + areas.map.h + 4], { stroke: theme.accent, width: 1.5 });
+  pen.line([x, areas.curve.y, x, areas.map.y + areas.map.h + 4], {
+    stroke: theme.accent,
+    width: 1.5,
+  });
   const label = `t ${time}: ${shortSize(bytes)}`;
   const width = label.length * 6.4 + 10;
   const left = Math.min(Math.max(x - width / 2, areas.map.x), areas.map.x + areas.map.w - width);
@@ -30,21 +48,38 @@ export function drawCursor(pen: Pen, scale: Scale, areas: Areas, time: number, b
 
 // Lines across: what the machine has, and what the heap needs at least. Both count from the bottom
 // of their space, whose allocations lie without gaps.
-export function drawLimits(pen: Pen, scale: Scale, module: Module, layout: Layout, budget: number | null, theme: Theme): void {
+export function drawLimits(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  layout: Layout,
+  budget: number | null,
+  theme: Theme,
+): void {
   const { area } = scale;
   const line = (bytes: number, stroke: string, text: string, dash: number[]) => {
     const y = scale.y(bytes);
     if (y < area.y || y > area.y + area.h) return;
     pen.line([area.x, y, area.x + area.w, y], { stroke, width: 1.5, dash });
-    pen.rect(area.x + area.w - text.length * 6.2 - 10, y - 15, text.length * 6.2 + 8, 14, theme.paper, 0.82);
+    pen.rect(
+      area.x + area.w - text.length * 6.2 - 10,
+      y - 15,
+      text.length * 6.2 + 8,
+      14,
+      theme.paper,
+      0.82,
+    );
     pen.text(area.x + area.w - 6, y - 8, text, { fill: stroke, align: 'right' });
   };
   for (const space of layout.spaces) {
-    if (budget !== null && space.space === 0) line(space.begin + budget, theme.capacity, `capacity ${shortSize(budget)}`, [7, 4]);
+    if (budget !== null && space.space === 0)
+      line(space.begin + budget, theme.capacity, `capacity ${shortSize(budget)}`, [7, 4]);
     const bound = module.header.spaces[space.space].bound;
     if (bound === null) continue;
     const heap = layout.bands.find(
-      ({ allocation }) => module.allocations.space[allocation] === space.space && module.header.allocation_kinds[module.allocations.kind[allocation]] === 'temporary',
+      ({ allocation }) =>
+        module.allocations.space[allocation] === space.space &&
+        module.header.allocation_kinds[module.allocations.kind[allocation]] === 'temporary',
     );
     if (heap) line(heap.begin + bound, theme.bound, `lower bound ${shortSize(bound)}`, [2, 3]);
   }
@@ -54,7 +89,14 @@ export interface Outline {
   value: number;
   role: 'selected' | 'hover' | 'neighbour' | 'alias';
 }
-export function drawOutlines(pen: Pen, scale: Scale, module: Module, layout: Layout, outlines: Outline[], theme: Theme): void {
+export function drawOutlines(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  layout: Layout,
+  outlines: Outline[],
+  theme: Theme,
+): void {
   const { area } = scale;
   pen.clipped(area.x, area.y, area.w, area.h, () => {
     for (const { value, role } of outlines) {
@@ -66,13 +108,24 @@ export function drawOutlines(pen: Pen, scale: Scale, module: Module, layout: Lay
       const h = Math.max(2, Math.min(area.y + area.h + 4, scale.y(rect.y0)) - y);
       const dash = { selected: [], hover: [], neighbour: [4, 3], alias: [1, 2] }[role];
       if (role === 'selected') pen.frame(x, y, w, h, { stroke: theme.paper, width: 4.5 });
-      pen.frame(x, y, w, h, { stroke: theme.accent, width: role === 'selected' ? 2.25 : 1.25, dash });
+      pen.frame(x, y, w, h, {
+        stroke: theme.accent,
+        width: role === 'selected' ? 2.25 : 1.25,
+        dash,
+      });
     }
   });
 }
 
 // Free bytes at the peak of their space, hatched at that moment.
-export function drawHoles(pen: Pen, scale: Scale, module: Module, layout: Layout, selected: number, theme: Theme): void {
+export function drawHoles(
+  pen: Pen,
+  scale: Scale,
+  module: Module,
+  layout: Layout,
+  selected: number,
+  theme: Theme,
+): void {
   const { holes, allocations, header } = module;
   const { area } = scale;
   for (let i = 0; i < holes.count; ++i) {
@@ -86,12 +139,19 @@ export function drawHoles(pen: Pen, scale: Scale, module: Module, layout: Layout
     if (bottom - top < 3) continue;
     const stroke = i === selected ? theme.accent : theme.peak;
     pen.frame(x, top + 0.5, w, bottom - top - 1, { stroke, width: i === selected ? 2.5 : 1 });
-    for (let y = top + 4; y < bottom - 1; y += 6) pen.line([x, y, x + w, y - 3], { stroke, width: 1 });
+    for (let y = top + 4; y < bottom - 1; y += 6)
+      pen.line([x, y, x + w, y - 3], { stroke, width: 1 });
   }
 }
 
 // The hole at a place, or -1.
-export function holeAt(module: Module, layout: Layout, time: number, height: number, slackTime: number): number {
+export function holeAt(
+  module: Module,
+  layout: Layout,
+  time: number,
+  height: number,
+  slackTime: number,
+): number {
   const { holes, allocations, header } = module;
   for (let i = 0; i < holes.count; ++i) {
     const base = layout.base[holes.allocation[i]];

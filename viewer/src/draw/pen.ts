@@ -57,7 +57,8 @@ export class CanvasPen implements Pen {
     context.textAlign = style.align ?? 'left';
     context.textBaseline = 'middle';
     context.fillStyle = style.fill;
-    const shown = style.width === undefined ? text : this.cut(text.slice(0, 400), style.width, context.font);
+    const shown =
+      style.width === undefined ? text : this.cut(text.slice(0, 400), style.width, context.font);
     if (shown) context.fillText(shown, x, y);
   }
   clipped(x: number, y: number, w: number, h: number, draw: () => void): void {
@@ -111,16 +112,24 @@ export class SvgPen implements Pen {
   private clips = 0;
 
   rect(x: number, y: number, w: number, h: number, fill: string, alpha = 1): void {
-    this.parts.push(`<rect x="${num(x)}" y="${num(y)}" width="${num(w)}" height="${num(h)}" fill="${escapeXml(fill)}"${alpha < 1 ? ` fill-opacity="${alpha}"` : ''}/>`);
+    this.parts.push(
+      `<rect x="${num(x)}" y="${num(y)}" width="${num(w)}" height="${num(h)}" fill="${escapeXml(fill)}"${alpha < 1 ? ` fill-opacity="${alpha}"` : ''}/>`,
+    );
   }
   frame(x: number, y: number, w: number, h: number, style: LineStyle): void {
-    this.parts.push(`<rect x="${num(x)}" y="${num(y)}" width="${num(w)}" height="${num(h)}" fill="none"${stroke(style)}/>`);
+    this.parts.push(
+      `<rect x="${num(x)}" y="${num(y)}" width="${num(w)}" height="${num(h)}" fill="none"${stroke(style)}/>`,
+    );
   }
   line(points: number[], style: LineStyle): void {
-    this.parts.push(`<polyline points="${points.map(num).join(' ')}" fill="none"${stroke(style)}/>`);
+    this.parts.push(
+      `<polyline points="${points.map(num).join(' ')}" fill="none"${stroke(style)}/>`,
+    );
   }
   area(points: number[], fill: string, alpha = 1): void {
-    this.parts.push(`<polygon points="${points.map(num).join(' ')}" fill="${escapeXml(fill)}" fill-opacity="${alpha}"/>`);
+    this.parts.push(
+      `<polygon points="${points.map(num).join(' ')}" fill="${escapeXml(fill)}" fill-opacity="${alpha}"/>`,
+    );
   }
   text(x: number, y: number, text: string, style: TextStyle): void {
     const size = style.size ?? kSize;
@@ -129,11 +138,15 @@ export class SvgPen implements Pen {
     if (most < 3) return;
     const shown = text.length > most ? `${text.slice(0, most - 1)}…` : text;
     const anchor = { left: 'start', center: 'middle', right: 'end' }[style.align ?? 'left'];
-    this.parts.push(`<text x="${num(x)}" y="${num(y + size * 0.36)}" font-size="${size}" fill="${escapeXml(style.fill)}" text-anchor="${anchor}"${style.bold ? ' font-weight="600"' : ''}>${escapeXml(shown)}</text>`);
+    this.parts.push(
+      `<text x="${num(x)}" y="${num(y + size * 0.36)}" font-size="${size}" fill="${escapeXml(style.fill)}" text-anchor="${anchor}"${style.bold ? ' font-weight="600"' : ''}>${escapeXml(shown)}</text>`,
+    );
   }
   clipped(x: number, y: number, w: number, h: number, draw: () => void): void {
     const id = `c${this.clips++}`;
-    this.parts.push(`<clipPath id="${id}"><rect x="${num(x)}" y="${num(y)}" width="${num(w)}" height="${num(h)}"/></clipPath><g clip-path="url(#${id})">`);
+    this.parts.push(
+      `<clipPath id="${id}"><rect x="${num(x)}" y="${num(y)}" width="${num(w)}" height="${num(h)}"/></clipPath><g clip-path="url(#${id})">`,
+    );
     draw();
     this.parts.push('</g>');
   }

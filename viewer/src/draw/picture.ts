@@ -31,7 +31,10 @@ export interface Picture {
   theme: Theme;
 }
 
-export function scalesOf(picture: Picture, areas: Areas): { map: Scale; curve: Scale; brackets: Scale } {
+export function scalesOf(
+  picture: Picture,
+  areas: Areas,
+): { map: Scale; curve: Scale; brackets: Scale } {
   const { t0, t1 } = picture.view;
   return {
     map: new Scale(areas.map, picture.view),
@@ -45,7 +48,7 @@ export function drawPicture(pen: Pen, picture: Picture, areas: Areas): void {
   const scales = scalesOf(picture, areas);
   const { map } = areas;
   pen.clipped(map.x, map.y, map.w, map.h, () => {
-    drawBands(pen, scales.map, layout, theme);
+    drawBands(pen, scales.map, layout, module.end + 1, theme);
     drawLabels(pen, scales.map, module, picture.scene, picture.paint, picture.marked);
     drawBandNames(pen, scales.map, module, layout, theme);
     if (picture.holes) drawHoles(pen, scales.map, module, layout, picture.hole, theme);
@@ -58,7 +61,14 @@ export function drawPicture(pen: Pen, picture: Picture, areas: Areas): void {
   drawTimeAxis(pen, scales.map, areas, theme);
   pen.frame(map.x + 0.5, map.y + 0.5, map.w - 1, map.h - 1, { stroke: theme.bandEdge });
   drawPeak(pen, scales.map, areas, module, theme);
-  drawCursor(pen, scales.map, areas, picture.time, curveAt(module, module.header.spaces.length, picture.time), theme);
+  drawCursor(
+    pen,
+    scales.map,
+    areas,
+    picture.time,
+    curveAt(module, module.header.spaces.length, picture.time),
+    theme,
+  );
 }
 
 // The rectangles that are in sight, for files. Those that fall on the same pixels are drawn once.

@@ -13,7 +13,14 @@ export interface Paint {
 // What is larger than this many pixels in both directions gets a hairline.
 const kEdgeFrom = 5;
 
-export function rasterize(pixels: Uint32Array, width: number, height: number, scene: Scene, paint: Paint, view: Viewport): void {
+export function rasterize(
+  pixels: Uint32Array,
+  width: number,
+  height: number,
+  scene: Scene,
+  paint: Paint,
+  view: Viewport,
+): void {
   const { t0, t1, y0, y1, blockEnds, count } = scene;
   const perMoment = width / (view.t1 - view.t0);
   const perByte = height / (view.y1 - view.y0);
@@ -47,11 +54,32 @@ export function rasterize(pixels: Uint32Array, width: number, height: number, sc
       if (wide < 16) for (let at = from; at < from + wide; ++at) pixels[at] = color;
       else pixels.fill(color, from, from + wide);
     }
-    if (edged) drawEdges(pixels, width, left, right, top, bottom, edgeRight, edgeTop, mix(color, paint.ground, 0.45));
+    if (edged)
+      drawEdges(
+        pixels,
+        width,
+        left,
+        right,
+        top,
+        bottom,
+        edgeRight,
+        edgeTop,
+        mix(color, paint.ground, 0.45),
+      );
   }
 }
 
-function drawEdges(pixels: Uint32Array, width: number, left: number, right: number, top: number, bottom: number, edgeRight: number, edgeTop: number, color: number): void {
+function drawEdges(
+  pixels: Uint32Array,
+  width: number,
+  left: number,
+  right: number,
+  top: number,
+  bottom: number,
+  edgeRight: number,
+  edgeTop: number,
+  color: number,
+): void {
   if (edgeTop >= 0) pixels.fill(color, edgeTop * width + left, edgeTop * width + right);
   if (edgeRight >= 0) for (let y = top; y < bottom; ++y) pixels[y * width + edgeRight] = color;
 }

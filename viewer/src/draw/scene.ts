@@ -61,7 +61,13 @@ export function makeScene(module: Module, layout: Layout): Scene {
 
 // The row under a point: the youngest that has it, or the nearest within the given slack (thin
 // rectangles are drawn a pixel wide). -1: none.
-export function hit(scene: Scene, time: number, height: number, slackTime: number, slackBytes: number): number {
+export function hit(
+  scene: Scene,
+  time: number,
+  height: number,
+  slackTime: number,
+  slackBytes: number,
+): number {
   const { t0, t1, y0, y1, blockEnds } = scene;
   let near = -1;
   let best = Infinity;

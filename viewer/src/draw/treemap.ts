@@ -10,7 +10,14 @@ export interface Tile<Item> {
 }
 
 // Items by falling weight. Those that would be smaller than half a pixel are still given their area.
-export function tile<Item>(items: Item[], weight: (item: Item) => number, x: number, y: number, w: number, h: number): Tile<Item>[] {
+export function tile<Item>(
+  items: Item[],
+  weight: (item: Item) => number,
+  x: number,
+  y: number,
+  w: number,
+  h: number,
+): Tile<Item>[] {
   const tiles: Tile<Item>[] = [];
   let rest = items.reduce((sum, item) => sum + weight(item), 0);
   let next = 0;
@@ -35,7 +42,11 @@ export function tile<Item>(items: Item[], weight: (item: Item) => number, x: num
     let along = 0;
     for (let i = next; i < end; ++i) {
       const long = (weight(items[i]) * perByte) / thick;
-      tiles.push(w >= h ? { item: items[i], x, y: y + along, w: thick, h: long } : { item: items[i], x: x + along, y, w: long, h: thick });
+      tiles.push(
+        w >= h
+          ? { item: items[i], x, y: y + along, w: thick, h: long }
+          : { item: items[i], x: x + along, y, w: long, h: thick },
+      );
       along += long;
     }
     if (w >= h) {

@@ -40,7 +40,10 @@ export function pathOf(module: Module, value: number, by: Grouping): string[] {
       return text ? splitPath(text) : ['op_name not known'];
     }
     case 'parameter': {
-      const path = values.allocation[value] === NONE ? '' : stringOf(module, allocations.path[values.allocation[value]]);
+      const path =
+        values.allocation[value] === NONE
+          ? ''
+          : stringOf(module, allocations.path[values.allocation[value]]);
       return path ? splitParameter(path) : ['not in a parameter'];
     }
     case 'kind':
@@ -130,7 +133,15 @@ export function flatGroups(module: Module, live: Live, by: Grouping): Group[] {
   live.values.forEach((value, i) => {
     const path = pathOf(module, value, by);
     const label =
-      by === 'source' ? path[path.length - 1] : by === 'op_name' ? path.join('/') : by === 'parameter' ? path.join('') : by === 'space' ? path[0] : path.join(' ');
+      by === 'source'
+        ? path[path.length - 1]
+        : by === 'op_name'
+          ? path.join('/')
+          : by === 'parameter'
+            ? path.join('')
+            : by === 'space'
+              ? path[0]
+              : path.join(' ');
     let group = groups.get(label);
     if (!group) {
       group = draft(label).group;

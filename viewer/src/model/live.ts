@@ -65,7 +65,9 @@ export function liveAt(module: Module, time: number, space = -1): Live {
       ++shadowed;
     }
   }
-  const order = Uint32Array.from(found.keys()).sort((a, b) => bytes[steps[b]] - bytes[steps[a]] || found[a] - found[b]);
+  const order = Uint32Array.from(found.keys()).sort(
+    (a, b) => bytes[steps[b]] - bytes[steps[a]] || found[a] - found[b],
+  );
   const live: Live = {
     time,
     bytes: 0,

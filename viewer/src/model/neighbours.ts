@@ -21,11 +21,15 @@ export function neighboursOf(module: Module, value: number): Neighbours {
     if (allocation[v] !== home || v === value || start[v] < 0 || size[v] <= 0) continue;
     const top = offset[v] + size[v];
     if (start[v] <= end[value] && end[v] >= start[value]) {
-      if (top <= low && (found.below < 0 || top > offset[found.below] + size[found.below])) found.below = v;
-      if (offset[v] >= high && (found.above < 0 || offset[v] < offset[found.above])) found.above = v;
+      if (top <= low && (found.below < 0 || top > offset[found.below] + size[found.below]))
+        found.below = v;
+      if (offset[v] >= high && (found.above < 0 || offset[v] < offset[found.above]))
+        found.above = v;
     } else if (offset[v] < high && top > low) {
-      if (end[v] < start[value] && (found.before < 0 || end[v] > end[found.before])) found.before = v;
-      if (start[v] > end[value] && (found.after < 0 || start[v] < start[found.after])) found.after = v;
+      if (end[v] < start[value] && (found.before < 0 || end[v] > end[found.before]))
+        found.before = v;
+      if (start[v] > end[value] && (found.after < 0 || start[v] < start[found.after]))
+        found.after = v;
     }
   }
   return found;

@@ -16,7 +16,21 @@ export interface Query {
   error: string;
 }
 
-const kFields = ['name', 'op', 'opcode', 'op_name', 'source', 'shape', 'path', 'kind', 'space', 'size', 'pad', 'at', 'alloc'];
+const kFields = [
+  'name',
+  'op',
+  'opcode',
+  'op_name',
+  'source',
+  'shape',
+  'path',
+  'kind',
+  'space',
+  'size',
+  'pad',
+  'at',
+  'alloc',
+];
 
 export function splitWords(text: string): string[] {
   return text.match(/-?(?:[a-z_]+:)?(?:"[^"]*"?|\/(?:\\.|[^/\\])+\/i?(?=\s|$)|\S+)/gi) ?? [];
@@ -46,7 +60,13 @@ function compileWord(module: Module, word: string): Test {
   const field = word.slice(0, Math.max(0, colon)).toLowerCase();
   if (kFields.includes(field)) return compileField(module, field, word.slice(colon + 1));
   const matches = compileText(word);
-  const fields = [column(module, values.name, matches), column(module, values.opName, matches), column(module, values.shape, matches), sourceTest(module, matches), pathTest(module, matches)];
+  const fields = [
+    column(module, values.name, matches),
+    column(module, values.opName, matches),
+    column(module, values.shape, matches),
+    sourceTest(module, matches),
+    pathTest(module, matches),
+  ];
   return (value) => fields.some((test) => test(value));
 }
 
@@ -74,17 +94,23 @@ function compileField(module: Module, field: string, rest: string): Test {
       return (value) => fits[values.kind[value]];
     }
     case 'space': {
-      const fits = module.header.spaces.map(({ color }, i) => matches(spaceName(module, i)) || rest === String(color));
-      return (value) => values.allocation[value] !== NONE && fits[allocations.space[values.allocation[value]]];
+      const fits = module.header.spaces.map(
+        ({ color }, i) => matches(spaceName(module, i)) || rest === String(color),
+      );
+      return (value) =>
+        values.allocation[value] !== NONE && fits[allocations.space[values.allocation[value]]];
     }
     case 'alloc': {
       const number = Number(rest);
-      return (value) => values.allocation[value] !== NONE && allocations.number[values.allocation[value]] === number;
+      return (value) =>
+        values.allocation[value] !== NONE &&
+        allocations.number[values.allocation[value]] === number;
     }
     case 'at': {
       const time = Number(rest);
       if (!Number.isInteger(time)) throw new Error(`at: needs a moment, as in at:120`);
-      return (value) => values.start[value] >= 0 && values.start[value] <= time && time <= values.end[value];
+      return (value) =>
+        values.start[value] >= 0 && values.start[value] <= time && time <= values.end[value];
     }
     default: {
       const size = compileSize(rest) ?? compileSize(`>=${rest}`);
@@ -143,7 +169,9 @@ function column(module: Module, ids: Uint32Array, matches: (text: string) => boo
 function sourceTest(module: Module, matches: (text: string) => boolean): Test {
   const { frames, strings, values } = module;
   const fits = Array.from({ length: frames.count }, (_, frame) =>
-    matches(`${strings.get(frames.file[frame])}:${frames.line[frame]} ${strings.get(frames.function[frame])}`),
+    matches(
+      `${strings.get(frames.file[frame])}:${frames.line[frame]} ${strings.get(frames.function[frame])}`,
+    ),
   );
   return (value) => values.frame[value] !== NONE && fits[values.frame[value]];
 }
@@ -151,7 +179,10 @@ function sourceTest(module: Module, matches: (text: string) => boolean): Test {
 function pathTest(module: Module, matches: (text: string) => boolean): Test {
   const { allocations, values } = module;
   const test = column(module, allocations.path, matches);
-  return (value) => values.allocation[value] !== NONE && allocations.path[values.allocation[value]] !== 0 && test(values.allocation[value]);
+  return (value) =>
+    values.allocation[value] !== NONE &&
+    allocations.path[values.allocation[value]] !== 0 &&
+    test(values.allocation[value]);
 }
 
 export interface Found {
@@ -174,5 +205,10 @@ export function search(module: Module, text: string): Found {
     bytes += size[v];
     rows.push(v);
   }
-  return { values: Uint32Array.from(rows).sort((a, b) => size[b] - size[a] || a - b), marked, bytes, error: '' };
+  return {
+    values: Uint32Array.from(rows).sort((a, b) => size[b] - size[a] || a - b),
+    marked,
+    bytes,
+    error: '',
+  };
 }

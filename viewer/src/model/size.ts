@@ -19,7 +19,9 @@ export function exactSize(bytes: number): string {
 // "+1.50GiB (+1610612736)"
 export function signedSize(bytes: number): string {
   const sign = bytes > 0 ? '+' : '';
-  return Math.abs(bytes) < 1024 ? `${sign}${bytes}B` : `${sign}${shortSize(bytes)} (${sign}${bytes})`;
+  return Math.abs(bytes) < 1024
+    ? `${sign}${bytes}B`
+    : `${sign}${shortSize(bytes)} (${sign}${bytes})`;
 }
 
 // 16GiB, 16G, 512MiB, 1.5k, 4096; null when it is no size.

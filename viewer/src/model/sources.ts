@@ -22,7 +22,8 @@ export function bytesByLine(module: Module, live: Live, file: string): LineBytes
   const { frames, values, strings } = module;
   const result: LineBytes = { own: new Map(), below: new Map(), values: new Map() };
   const isHere = Array.from(frames.file, (id) => strings.get(id) === file);
-  const add = (map: Map<number, number>, line: number, bytes: number) => map.set(line, (map.get(line) ?? 0) + bytes);
+  const add = (map: Map<number, number>, line: number, bytes: number) =>
+    map.set(line, (map.get(line) ?? 0) + bytes);
   live.values.forEach((value, i) => {
     const seen = new Set<number>();
     for (let frame = values.frame[value]; frame !== NONE; frame = frames.parent[frame]) {

@@ -89,7 +89,10 @@ export class App {
     const index = given.module === 1 && this.modules.length > 1 ? 1 : 0;
     const module = this.modules[index];
     this.moduleIndex = this.blinkModule = index;
-    this.value = given.value !== null && given.value >= 0 && given.value < module.values.count ? given.value : null;
+    this.value =
+      given.value !== null && given.value >= 0 && given.value < module.values.count
+        ? given.value
+        : null;
     this.color = oneOf(kColorings, given.color, 'kind');
     this.hidden = new Set(given.hidden);
     this.tab = oneOf(kTabs, given.tab, 'live');
@@ -100,7 +103,8 @@ export class App {
     this.compare = oneOf(kCompares, given.compare, 'side');
     this.themeChoice = oneOf(kThemes, given.theme, 'auto');
     this.time = this.clampTime(given.time);
-    if (given.view) this.view = { t0: given.view[0], t1: given.view[1], y0: given.view[2], y1: given.view[3] };
+    if (given.view)
+      this.view = { t0: given.view[0], t1: given.view[1], y0: given.view[2], y1: given.view[3] };
     else this.ownView = null;
   }
 
@@ -127,7 +131,9 @@ export class App {
   });
 
   module = $derived.by(() => this.modules[this.moduleIndex]);
-  isDark = $derived(this.themeChoice === 'dark' || (this.themeChoice === 'auto' && this.systemDark));
+  isDark = $derived(
+    this.themeChoice === 'dark' || (this.themeChoice === 'auto' && this.systemDark),
+  );
   theme = $derived(this.isDark ? kDark : kLight);
   layouts = $derived.by(() => this.modules.map((module) => makeLayout(module, this.hidden)));
   scenes = $derived.by(() => this.modules.map((module, i) => makeScene(module, this.layouts[i])));
@@ -148,7 +154,9 @@ export class App {
   curveTop = $derived.by(() => curveTop(this.modules, this.budget));
   live = $derived.by(() => liveAt(this.module, this.time, this.space));
   found = $derived.by(() => this.modules.map((module) => search(module, this.query)));
-  neighbours = $derived.by(() => (this.value === null ? null : neighboursOf(this.module, this.value)));
+  neighbours = $derived.by(() =>
+    this.value === null ? null : neighboursOf(this.module, this.value),
+  );
 
   private all = $derived.by(() => fitAll(this.extent));
   get view(): Viewport {
@@ -157,7 +165,8 @@ export class App {
   set view(next: Viewport) {
     const { all } = this;
     const view = tame(next, this.extent);
-    const isAll = view.t0 === all.t0 && view.t1 === all.t1 && view.y0 === all.y0 && view.y1 === all.y1;
+    const isAll =
+      view.t0 === all.t0 && view.t1 === all.t1 && view.y0 === all.y0 && view.y1 === all.y1;
     this.ownView = isAll ? null : view;
   }
   fit(): void {
@@ -165,7 +174,10 @@ export class App {
   }
 
   clampTime(time: number): number {
-    return Math.max(0, Math.min(Math.max(...this.modules.map((module) => module.end)), Math.round(time)));
+    return Math.max(
+      0,
+      Math.min(Math.max(...this.modules.map((module) => module.end)), Math.round(time)),
+    );
   }
   // Moves the cursor, and the map when the cursor would leave it.
   moveTo(time: number): void {
@@ -188,7 +200,8 @@ export class App {
   goTo(value: number, zoom = false): void {
     this.select(value);
     const { start, end } = this.module.values;
-    if (start[value] >= 0 && (this.time < start[value] || this.time > end[value])) this.time = this.clampTime(start[value]);
+    if (start[value] >= 0 && (this.time < start[value] || this.time > end[value]))
+      this.time = this.clampTime(start[value]);
     const rect = rectOf(this.module, this.layouts[this.moduleIndex], value);
     if (rect) this.view = zoom ? fitRect(this.extent, rect) : reveal(this.view, this.extent, rect);
   }
@@ -235,7 +248,12 @@ export class App {
 
   exportSvg(): void {
     const shown = shownPicture(this.moduleIndex);
-    if (shown) saveText(`${this.module.header.name.slice(0, 80)}.svg`, 'image/svg+xml', svgOf(shown, this.module.header.name.slice(0, 200)));
+    if (shown)
+      saveText(
+        `${this.module.header.name.slice(0, 80)}.svg`,
+        'image/svg+xml',
+        svgOf(shown, this.module.header.name.slice(0, 200)),
+      );
   }
   exportPng(): void {
     const shown = shownPicture(this.moduleIndex);
@@ -245,7 +263,9 @@ export class App {
   match(moduleIndex: number): Match | null {
     const { diff } = this.bundle;
     if (!diff) return null;
-    return moduleIndex === 0 ? { other: this.modules[1], match: diff.match } : { other: this.modules[0], match: diff.matchBack };
+    return moduleIndex === 0
+      ? { other: this.modules[1], match: diff.match }
+      : { other: this.modules[0], match: diff.matchBack };
   }
   // The selected value's twin in the other module, or -1.
   twinIn(moduleIndex: number): number {

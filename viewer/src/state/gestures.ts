@@ -33,7 +33,11 @@ export function listen(element: HTMLElement, host: Host): () => void {
   const scale = () => new Scale(host.areas().map, host.view());
   const pinch = () => {
     const [a, b] = [...pointers.values()];
-    return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, far: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)) };
+    return {
+      x: (a.x + b.x) / 2,
+      y: (a.y + b.y) / 2,
+      far: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)),
+    };
   };
   let pinched = { x: 0, y: 0, far: 1 };
 
@@ -76,17 +80,31 @@ export function listen(element: HTMLElement, host: Host): () => void {
       case 'pinch': {
         const now = pinch();
         const s = scale();
-        const moved = panBy(host.view(), host.extent(), (pinched.x - now.x) / s.perMoment, (now.y - pinched.y) / s.perByte);
+        const moved = panBy(
+          host.view(),
+          host.extent(),
+          (pinched.x - now.x) / s.perMoment,
+          (now.y - pinched.y) / s.perByte,
+        );
         const factor = pinched.far / now.far;
         const after = new Scale(host.areas().map, moved);
-        host.setView(zoomAt(moved, host.extent(), after.time(now.x), after.bytes(now.y), factor, factor));
+        host.setView(
+          zoomAt(moved, host.extent(), after.time(now.x), after.bytes(now.y), factor, factor),
+        );
         pinched = now;
         return;
       }
       case 'pan':
     }
     const s = scale();
-    host.setView(panBy(host.view(), host.extent(), (last.x - here.x) / s.perMoment, (here.y - last.y) / s.perByte));
+    host.setView(
+      panBy(
+        host.view(),
+        host.extent(),
+        (last.x - here.x) / s.perMoment,
+        (here.y - last.y) / s.perByte,
+      ),
+    );
     last = here;
   };
 
@@ -118,10 +136,14 @@ export function listen(element: HTMLElement, host: Host): () => void {
       host.setView(panBy(host.view(), host.extent(), by / s.perMoment, 0));
       return;
     }
-    const factor = Math.exp(Math.max(-200, Math.min(200, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.0022));
+    const factor = Math.exp(
+      Math.max(-200, Math.min(200, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.0022),
+    );
     const onMap = contains(host.areas().map, here.x, here.y);
     const byBytes = event.altKey || !onMap ? 1 : factor;
-    host.setView(zoomAt(host.view(), host.extent(), s.time(here.x), s.bytes(here.y), factor, byBytes));
+    host.setView(
+      zoomAt(host.view(), host.extent(), s.time(here.x), s.bytes(here.y), factor, byBytes),
+    );
   };
 
   const leave = () => mode === 'idle' && host.hover(-1, -1);

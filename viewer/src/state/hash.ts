@@ -51,7 +51,10 @@ export function readHash(hash: string, plain: Shared): Shared {
     time: whole('t', plain.time),
     value: parts.has('value') ? whole('value', -1) : plain.value,
     module: whole('module', plain.module),
-    view: view.length === 4 && view.every(Number.isFinite) && view[0] < view[1] && view[2] < view[3] ? (view as Shared['view']) : null,
+    view:
+      view.length === 4 && view.every(Number.isFinite) && view[0] < view[1] && view[2] < view[3]
+        ? (view as Shared['view'])
+        : null,
     color: text('color', plain.color),
     hidden: parts.has('hide') ? text('hide', '').split(',').filter(Boolean) : plain.hidden,
     tab: text('tab', plain.tab),

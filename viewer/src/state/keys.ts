@@ -42,7 +42,10 @@ function neighbour(app: App, side: 'above' | 'below' | 'before' | 'after'): void
 }
 function peak(app: App): void {
   const { spaces, all_peak } = app.module.header;
-  const peaks = [{ space: -1, time: all_peak.time }, ...spaces.map((row, space) => ({ space, time: row.peak.time }))];
+  const peaks = [
+    { space: -1, time: all_peak.time },
+    ...spaces.map((row, space) => ({ space, time: row.peak.time })),
+  ];
   const at = peaks.findIndex((row) => row.space === app.space && row.time === app.time);
   const to = peaks[(at + 1) % peaks.length];
   app.space = to.space;
@@ -59,70 +62,201 @@ export const kSections: Section[] = [
   {
     title: 'The moment',
     bindings: [
-      { keys: ['ArrowLeft'], show: '←', does: 'one moment back', run: (app) => app.moveTo(app.time - 1) },
-      { keys: ['ArrowRight'], show: '→', does: 'one moment on', run: (app) => app.moveTo(app.time + 1) },
-      { keys: ['Shift+ArrowLeft'], show: 'Shift ←', does: 'a twentieth of the view back', run: (app) => app.moveTo(app.time - Math.ceil((app.view.t1 - app.view.t0) / 20)) },
-      { keys: ['Shift+ArrowRight'], show: 'Shift →', does: 'and on', run: (app) => app.moveTo(app.time + Math.ceil((app.view.t1 - app.view.t0) / 20)) },
+      {
+        keys: ['ArrowLeft'],
+        show: '←',
+        does: 'one moment back',
+        run: (app) => app.moveTo(app.time - 1),
+      },
+      {
+        keys: ['ArrowRight'],
+        show: '→',
+        does: 'one moment on',
+        run: (app) => app.moveTo(app.time + 1),
+      },
+      {
+        keys: ['Shift+ArrowLeft'],
+        show: 'Shift ←',
+        does: 'a twentieth of the view back',
+        run: (app) => app.moveTo(app.time - Math.ceil((app.view.t1 - app.view.t0) / 20)),
+      },
+      {
+        keys: ['Shift+ArrowRight'],
+        show: 'Shift →',
+        does: 'and on',
+        run: (app) => app.moveTo(app.time + Math.ceil((app.view.t1 - app.view.t0) / 20)),
+      },
       { keys: ['Home'], show: 'Home', does: 'the first moment', run: (app) => app.moveTo(0) },
-      { keys: ['End'], show: 'End', does: 'the last one', run: (app) => app.moveTo(app.module.end) },
+      {
+        keys: ['End'],
+        show: 'End',
+        does: 'the last one',
+        run: (app) => app.moveTo(app.module.end),
+      },
       { keys: ['p'], show: 'p', does: 'the peak; again: of each memory space', run: peak },
     ],
   },
   {
     title: 'The map',
     bindings: [
-      { keys: ['w', '+', '=', 'Shift++'], show: 'w  +', does: 'zoom in', run: (app) => zoom(app, 0.7, 0.7) },
-      { keys: ['s', '-'], show: 's  −', does: 'zoom out', run: (app) => zoom(app, 1 / 0.7, 1 / 0.7) },
+      {
+        keys: ['w', '+', '=', 'Shift++'],
+        show: 'w  +',
+        does: 'zoom in',
+        run: (app) => zoom(app, 0.7, 0.7),
+      },
+      {
+        keys: ['s', '-'],
+        show: 's  −',
+        does: 'zoom out',
+        run: (app) => zoom(app, 1 / 0.7, 1 / 0.7),
+      },
       { keys: ['Shift+W'], show: 'W', does: 'zoom in, time only', run: (app) => zoom(app, 0.7, 1) },
-      { keys: ['Shift+S'], show: 'S', does: 'zoom out, time only', run: (app) => zoom(app, 1 / 0.7, 1) },
+      {
+        keys: ['Shift+S'],
+        show: 'S',
+        does: 'zoom out, time only',
+        run: (app) => zoom(app, 1 / 0.7, 1),
+      },
       { keys: ['a'], show: 'a', does: 'move left', run: (app) => pan(app, -0.15, 0) },
       { keys: ['d'], show: 'd', does: 'move right', run: (app) => pan(app, 0.15, 0) },
       { keys: ['ArrowUp', 'r'], show: '↑  r', does: 'move up', run: (app) => pan(app, 0, 0.15) },
-      { keys: ['ArrowDown', 'f'], show: '↓  f', does: 'move down', run: (app) => pan(app, 0, -0.15) },
+      {
+        keys: ['ArrowDown', 'f'],
+        show: '↓  f',
+        does: 'move down',
+        run: (app) => pan(app, 0, -0.15),
+      },
       { keys: ['0'], show: '0', does: 'all of it (or double click)', run: (app) => app.fit() },
-      { keys: ['z'], show: 'z', does: 'zoom to the selected value', run: (app) => app.value !== null && app.goTo(app.value, true) },
-      { keys: ['o'], show: 'o', does: 'holes at the peak on or off', run: (app) => (app.holesShown = !app.holesShown) },
-      { keys: ['c'], show: 'c', does: 'next coloring', run: (app) => (app.color = next(app.bundle.diff ? kColorings : kColorings.slice(0, -1), app.color)) },
+      {
+        keys: ['z'],
+        show: 'z',
+        does: 'zoom to the selected value',
+        run: (app) => app.value !== null && app.goTo(app.value, true),
+      },
+      {
+        keys: ['o'],
+        show: 'o',
+        does: 'holes at the peak on or off',
+        run: (app) => (app.holesShown = !app.holesShown),
+      },
+      {
+        keys: ['c'],
+        show: 'c',
+        does: 'next coloring',
+        run: (app) =>
+          (app.color = next(app.bundle.diff ? kColorings : kColorings.slice(0, -1), app.color)),
+      },
     ],
   },
   {
     title: 'Values',
     bindings: [
-      { keys: ['Enter', ']'], show: 'Enter  ]', does: 'the largest live value, then the next', run: (app) => largest(app, 1) },
+      {
+        keys: ['Enter', ']'],
+        show: 'Enter  ]',
+        does: 'the largest live value, then the next',
+        run: (app) => largest(app, 1),
+      },
       { keys: ['['], show: '[', does: 'the one before', run: (app) => largest(app, -1) },
-      { keys: ['Alt+ArrowUp'], show: 'Alt ↑', does: 'the value above in memory', run: (app) => neighbour(app, 'above') },
-      { keys: ['Alt+ArrowDown'], show: 'Alt ↓', does: 'the value below', run: (app) => neighbour(app, 'below') },
-      { keys: ['Alt+ArrowLeft'], show: 'Alt ←', does: 'who was in its place before', run: (app) => neighbour(app, 'before') },
-      { keys: ['Alt+ArrowRight'], show: 'Alt →', does: 'and after', run: (app) => neighbour(app, 'after') },
-      { keys: ['h'], show: 'h', does: 'the next hole at the peak', run: (app) => app.module.holes.count && app.selectHole((app.hole + 1) % app.module.holes.count) },
+      {
+        keys: ['Alt+ArrowUp'],
+        show: 'Alt ↑',
+        does: 'the value above in memory',
+        run: (app) => neighbour(app, 'above'),
+      },
+      {
+        keys: ['Alt+ArrowDown'],
+        show: 'Alt ↓',
+        does: 'the value below',
+        run: (app) => neighbour(app, 'below'),
+      },
+      {
+        keys: ['Alt+ArrowLeft'],
+        show: 'Alt ←',
+        does: 'who was in its place before',
+        run: (app) => neighbour(app, 'before'),
+      },
+      {
+        keys: ['Alt+ArrowRight'],
+        show: 'Alt →',
+        does: 'and after',
+        run: (app) => neighbour(app, 'after'),
+      },
+      {
+        keys: ['h'],
+        show: 'h',
+        does: 'the next hole at the peak',
+        run: (app) =>
+          app.module.holes.count && app.selectHole((app.hole + 1) % app.module.holes.count),
+      },
       { keys: ['Escape'], show: 'Esc', does: 'close; select nothing', run: (app) => app.escape() },
     ],
   },
   {
     title: 'Search and panes',
     bindings: [
-      { keys: ['/'], show: '/', does: 'search', run: () => document.getElementById('search')?.focus() },
+      {
+        keys: ['/'],
+        show: '/',
+        does: 'search',
+        run: () => document.getElementById('search')?.focus(),
+      },
       { keys: ['n'], show: 'n', does: 'next result', run: (app) => step(app, 1) },
       { keys: ['Shift+N'], show: 'N', does: 'result before', run: (app) => step(app, -1) },
-      ...kTabs.map((tab, i) => ({ keys: [String(i + 1)], show: String(i + 1), does: `pane: ${tab}`, run: (app: App) => void (app.tabs.includes(tab) && (app.tab = tab)) })),
-      { keys: ['v'], show: 'v', does: 'table, treemap, flame graph', run: (app) => ((app.shape = next(kShapes, app.shape)), (app.tab = 'live')) },
-      { keys: ['g'], show: 'g', does: 'next grouping', run: (app) => ((app.grouping = next(kGroupings, app.grouping)), (app.tab = 'live')) },
+      ...kTabs.map((tab, i) => ({
+        keys: [String(i + 1)],
+        show: String(i + 1),
+        does: `pane: ${tab}`,
+        run: (app: App) => void (app.tabs.includes(tab) && (app.tab = tab)),
+      })),
+      {
+        keys: ['v'],
+        show: 'v',
+        does: 'table, treemap, flame graph',
+        run: (app) => ((app.shape = next(kShapes, app.shape)), (app.tab = 'live')),
+      },
+      {
+        keys: ['g'],
+        show: 'g',
+        does: 'next grouping',
+        run: (app) => ((app.grouping = next(kGroupings, app.grouping)), (app.tab = 'live')),
+      },
     ],
   },
   {
     title: 'Page',
     bindings: [
       { keys: ['b'], show: 'b', does: 'compare: the other module', run: (app) => app.other() },
-      { keys: ['Shift+B'], show: 'B', does: 'compare: side by side, or blink', run: (app) => (app.compare = app.compare === 'side' ? 'blink' : 'side') },
-      { keys: ['t'], show: 't', does: 'light, dark, as the system', run: (app) => (app.themeChoice = next(kThemes, app.themeChoice)) },
+      {
+        keys: ['Shift+B'],
+        show: 'B',
+        does: 'compare: side by side, or blink',
+        run: (app) => (app.compare = app.compare === 'side' ? 'blink' : 'side'),
+      },
+      {
+        keys: ['t'],
+        show: 't',
+        does: 'light, dark, as the system',
+        run: (app) => (app.themeChoice = next(kThemes, app.themeChoice)),
+      },
       { keys: ['e'], show: 'e', does: 'save the map as SVG', run: (app) => app.exportSvg() },
       { keys: ['Shift+E'], show: 'E', does: 'save the map as PNG', run: (app) => app.exportPng() },
-      { keys: ['?', 'Shift+?'], show: '?', does: 'this card', run: (app) => (app.helpOpen = !app.helpOpen) },
+      {
+        keys: ['?', 'Shift+?'],
+        show: '?',
+        does: 'this card',
+        run: (app) => (app.helpOpen = !app.helpOpen),
+      },
     ],
   },
 ];
 
-const bindings = new Map(kSections.flatMap((section) => section.bindings.flatMap((binding) => binding.keys.map((key) => [key, binding] as const))));
+const bindings = new Map(
+  kSections.flatMap((section) =>
+    section.bindings.flatMap((binding) => binding.keys.map((key) => [key, binding] as const)),
+  ),
+);
 
 // True when the key did something.
 export function press(app: App, event: KeyboardEvent): boolean {
@@ -133,7 +267,8 @@ export function press(app: App, event: KeyboardEvent): boolean {
   // Buttons and links keep their own Enter and arrows.
   if (target?.closest('button') && (event.key === 'Enter' || event.key === ' ')) return false;
   const prefix = event.altKey ? 'Alt+' : event.shiftKey ? 'Shift+' : '';
-  const binding = bindings.get(prefix + event.key) ?? (prefix === 'Shift+' ? bindings.get(event.key) : undefined);
+  const binding =
+    bindings.get(prefix + event.key) ?? (prefix === 'Shift+' ? bindings.get(event.key) : undefined);
   if (!binding) return false;
   binding.run(app);
   return true;

@@ -11,7 +11,13 @@ export interface Shown {
 }
 const shown = new Map<number, Shown>();
 
-export function keepPicture(index: number, picture: Picture, areas: Areas, rectangles: HTMLCanvasElement, overlay: HTMLCanvasElement): void {
+export function keepPicture(
+  index: number,
+  picture: Picture,
+  areas: Areas,
+  rectangles: HTMLCanvasElement,
+  overlay: HTMLCanvasElement,
+): void {
   shown.set(index, { picture, areas, rectangles, overlay });
 }
 export function shownPicture(index: number): Shown | undefined {

@@ -53,7 +53,9 @@ describe('a bundle', () => {
         const { values, ops, allocations } = modules[0];
         for (let v = 0; v < values.count; ++v) {
           expect(values.op[v] < ops.count || values.op[v] === 0xffffffff).toBe(true);
-          expect(values.allocation[v] < allocations.count || values.allocation[v] === 0xffffffff).toBe(true);
+          expect(
+            values.allocation[v] < allocations.count || values.allocation[v] === 0xffffffff,
+          ).toBe(true);
         }
         ++read;
       } catch (error) {

@@ -44,7 +44,12 @@ describe('the picture', () => {
         // Rows that are thinner than a pixel are drawn thicker; edges are mixed.
         if (row < 0 || scene.y1[row] - scene.y0[row] < (2 * layout.height) / height) continue;
         const seen = pixels[y * width + x] - 1;
-        if (seen < 0 || seen >= scene.count || scene.y1[seen] - scene.y0[seen] < layout.height / height) continue;
+        if (
+          seen < 0 ||
+          seen >= scene.count ||
+          scene.y1[seen] - scene.y0[seen] < layout.height / height
+        )
+          continue;
         expect(seen).toBe(row);
         ++compared;
       }
@@ -55,16 +60,46 @@ describe('the picture', () => {
   test('has every value, however small', () => {
     const width = 50;
     const pixels = new Uint32Array(width * 10);
-    const one = { ...scene, count: 1, t0: Int32Array.of(7), t1: Int32Array.of(8), y0: Float64Array.of(2 ** 40), y1: Float64Array.of(2 ** 40 + 1), blockEnds: Int32Array.of(8) };
-    rasterize(pixels, width, 10, one, { fill: Uint32Array.of(5), ground: 0 }, { t0: 0, t1: 1000000, y0: 0, y1: 2 ** 41 });
+    const one = {
+      ...scene,
+      count: 1,
+      t0: Int32Array.of(7),
+      t1: Int32Array.of(8),
+      y0: Float64Array.of(2 ** 40),
+      y1: Float64Array.of(2 ** 40 + 1),
+      blockEnds: Int32Array.of(8),
+    };
+    rasterize(
+      pixels,
+      width,
+      10,
+      one,
+      { fill: Uint32Array.of(5), ground: 0 },
+      { t0: 0, t1: 1000000, y0: 0, y1: 2 ** 41 },
+    );
     expect(pixels.filter((pixel) => pixel === 5)).toHaveLength(1);
   });
 
   test('is exact among terabytes', () => {
     const pixels = new Uint32Array(16 * 16);
     const high = 2 ** 42;
-    const one = { ...scene, count: 1, t0: Int32Array.of(0), t1: Int32Array.of(4), y0: Float64Array.of(high + 4), y1: Float64Array.of(high + 8), blockEnds: Int32Array.of(4) };
-    rasterize(pixels, 16, 16, one, { fill: Uint32Array.of(5), ground: 0 }, { t0: 0, t1: 16, y0: high, y1: high + 16 });
+    const one = {
+      ...scene,
+      count: 1,
+      t0: Int32Array.of(0),
+      t1: Int32Array.of(4),
+      y0: Float64Array.of(high + 4),
+      y1: Float64Array.of(high + 8),
+      blockEnds: Int32Array.of(4),
+    };
+    rasterize(
+      pixels,
+      16,
+      16,
+      one,
+      { fill: Uint32Array.of(5), ground: 0 },
+      { t0: 0, t1: 16, y0: high, y1: high + 16 },
+    );
     expect(pixels.filter((pixel) => pixel !== 0)).toHaveLength(16);
     expect(pixels[11 * 16]).toBe(5);
     expect(pixels[12 * 16]).toBe(0);
@@ -80,17 +115,31 @@ test('colors', () => {
 
 function contrast(a: string, b: string): number {
   const light = (hex: string) => {
-    const [r, g, blue] = rgbOf(hex).map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    const [r, g, blue] = rgbOf(hex).map((part) =>
+      part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+    );
     return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
   };
   const [low, high] = [light(a), light(b)].sort((x, y) => x - y);
   return (high + 0.05) / (low + 0.05);
 }
-test.each([['light', kLight], ['dark', kDark]] as const)('texts of the %s theme can be read (WCAG AA)', (_, theme) => {
-  for (const text of [theme.ink, theme.faint, theme.peak, theme.capacity, theme.bound, theme.accent]) {
-    for (const ground of [theme.paper, theme.band]) expect(contrast(text, ground)).toBeGreaterThanOrEqual(4.5);
+test.each([
+  ['light', kLight],
+  ['dark', kDark],
+] as const)('texts of the %s theme can be read (WCAG AA)', (_, theme) => {
+  for (const text of [
+    theme.ink,
+    theme.faint,
+    theme.peak,
+    theme.capacity,
+    theme.bound,
+    theme.accent,
+  ]) {
+    for (const ground of [theme.paper, theme.band])
+      expect(contrast(text, ground)).toBeGreaterThanOrEqual(4.5);
   }
-  for (const ground of theme.brackets) expect(contrast(theme.ink, ground)).toBeGreaterThanOrEqual(4.5);
+  for (const ground of theme.brackets)
+    expect(contrast(theme.ink, ground)).toBeGreaterThanOrEqual(4.5);
 });
 
 test('a treemap fills its area by weight', () => {

@@ -15,7 +15,13 @@ function found(query: string): number[] {
 
 describe('search', () => {
   test('by text in any case', () => {
-    expect(found('FUSION')).toEqual(all.filter((v) => nameOf(module, v).includes('fusion') || module.strings.get(values.opName[v]).includes('fusion')));
+    expect(found('FUSION')).toEqual(
+      all.filter(
+        (v) =>
+          nameOf(module, v).includes('fusion') ||
+          module.strings.get(values.opName[v]).includes('fusion'),
+      ),
+    );
   });
   test('by size', () => {
     expect(found('>64KiB')).toEqual(all.filter((v) => values.size[v] > 65536));
@@ -23,17 +29,31 @@ describe('search', () => {
     expect(found('=256').length).toBe(all.filter((v) => values.size[v] === 256).length);
   });
   test('by kind, space and moment', () => {
-    expect(found('kind:activation')).toEqual(all.filter((v) => module.header.kinds[values.kind[v]].word === 'activation'));
-    expect(found('space:vmem')).toEqual(all.filter((v) => module.allocations.space[values.allocation[v]] === 1));
-    expect(found('at:100')).toEqual(all.filter((v) => values.start[v] >= 0 && values.start[v] <= 100 && values.end[v] >= 100));
+    expect(found('kind:activation')).toEqual(
+      all.filter((v) => module.header.kinds[values.kind[v]].word === 'activation'),
+    );
+    expect(found('space:vmem')).toEqual(
+      all.filter((v) => module.allocations.space[values.allocation[v]] === 1),
+    );
+    expect(found('at:100')).toEqual(
+      all.filter((v) => values.start[v] >= 0 && values.start[v] <= 100 && values.end[v] >= 100),
+    );
   });
   test('by regular expression and field', () => {
-    expect(found('name:/^dot\\.\\d+$/')).toEqual(all.filter((v) => /^dot\.\d+$/.test(nameOf(module, v))));
-    expect(found("path:['w']")).toEqual(all.filter((v) => module.strings.get(module.allocations.path[values.allocation[v]]).includes("['w']")));
+    expect(found('name:/^dot\\.\\d+$/')).toEqual(
+      all.filter((v) => /^dot\.\d+$/.test(nameOf(module, v))),
+    );
+    expect(found("path:['w']")).toEqual(
+      all.filter((v) =>
+        module.strings.get(module.allocations.path[values.allocation[v]]).includes("['w']"),
+      ),
+    );
     expect(found('source:model.py:16').length).toBeGreaterThan(0);
   });
   test('words are all required, and - turns one around', () => {
-    expect(found('dot -kind:activation')).toEqual(found('dot').filter((v) => !found('kind:activation').includes(v)));
+    expect(found('dot -kind:activation')).toEqual(
+      found('dot').filter((v) => !found('kind:activation').includes(v)),
+    );
   });
   test('mistakes are said', () => {
     expect(search(module, '>64XB').error).toContain('64XB is no size');
@@ -42,7 +62,14 @@ describe('search', () => {
     expect(search(module, '  ').marked).toBeNull();
   });
   test('words', () => {
-    expect(splitWords('a "b c" kind:x source:"m.py:3 " /a b/ >1k')).toEqual(['a', '"b c"', 'kind:x', 'source:"m.py:3 "', '/a b/', '>1k']);
+    expect(splitWords('a "b c" kind:x source:"m.py:3 " /a b/ >1k')).toEqual([
+      'a',
+      '"b c"',
+      'kind:x',
+      'source:"m.py:3 "',
+      '/a b/',
+      '>1k',
+    ]);
   });
 });
 

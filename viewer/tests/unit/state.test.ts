@@ -5,15 +5,42 @@ import { visible } from '../../src/model/words';
 import { readHash, writeHash, type Shared } from '../../src/state/hash';
 import { fitAll, panBy, zoomAt } from '../../src/state/viewport';
 
-const plain: Shared = { time: 5, value: null, module: 0, view: null, color: 'kind', hidden: [], tab: 'live', as: 'table', by: 'value', space: -1, query: '', compare: 'side', theme: 'auto' };
+const plain: Shared = {
+  time: 5,
+  value: null,
+  module: 0,
+  view: null,
+  color: 'kind',
+  hidden: [],
+  tab: 'live',
+  as: 'table',
+  by: 'value',
+  space: -1,
+  query: '',
+  compare: 'side',
+  theme: 'auto',
+};
 
 test('the address keeps the state', () => {
   expect(writeHash(plain, plain)).toBe('');
-  const state: Shared = { ...plain, time: 9, value: 3, view: [1.5, 20, 0, 2 ** 40], hidden: ['constant', 'parameter'], query: 'a&b=c #/x/ >1k', tab: 'search', module: 1, theme: 'dark' };
+  const state: Shared = {
+    ...plain,
+    time: 9,
+    value: 3,
+    view: [1.5, 20, 0, 2 ** 40],
+    hidden: ['constant', 'parameter'],
+    query: 'a&b=c #/x/ >1k',
+    tab: 'search',
+    module: 1,
+    theme: 'dark',
+  };
   expect(readHash(`#${writeHash(state, plain)}`, plain)).toEqual(state);
 });
 test('a broken address does no harm', () => {
-  expect(readHash('#t=NaN&view=1,2&value=x&module=1e99&space=0.5', plain)).toEqual({ ...plain, value: -1 });
+  expect(readHash('#t=NaN&view=1,2&value=x&module=1e99&space=0.5', plain)).toEqual({
+    ...plain,
+    value: -1,
+  });
   expect(readHash('#view=5,1,0,1', plain).view).toBeNull();
 });
 
@@ -32,7 +59,15 @@ test('zoom keeps the point under the pointer, and stays within the program', () 
 });
 
 test('CSV is quoted, and no formula', () => {
-  expect(toCsv(['a', 'b'], [['x,"y"', 3], ['=1+1', -4]])).toBe('a,b\r\n"x,""y""",3\r\n\'=1+1,-4\r\n');
+  expect(
+    toCsv(
+      ['a', 'b'],
+      [
+        ['x,"y"', 3],
+        ['=1+1', -4],
+      ],
+    ),
+  ).toBe('a,b\r\n"x,""y""",3\r\n\'=1+1,-4\r\n');
 });
 test('marks that turn text around are shown as their code', () => {
   expect(visible('a\u202Eb\u0000\n')).toBe('a\\u202eb\\u0000\\u000a');

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@playwright/test';
+import { oneModule, twoModules } from '../../sample/bundles.mjs';
+import { kHostileNames } from '../../sample/program.mjs';
+import { rectOf, makeLayout } from '../../src/draw/layout';
+import { curveAt, liveAt } from '../../src/model/live';
+import { search } from '../../src/model/search';
+import { nameOf } from '../../src/model/words';
+import { hashOf, kEmptyPage, listenTo, open, shownTotal } from './page';
+
+const kMap = { x: 92, y: 160 }; // somewhere in the margin of the map
+
+test('an empty page says what to do', async ({ page }) => {
+  const complaints: string[] = [];
+  listenTo(page, complaints);
+  await page.goto(kEmptyPage.href);
+  await expect(page.getByText('There is no program in this page yet')).toBeVisible();
+  expect(complaints).toEqual([]);
+});
+
+test('a damaged file says so', async ({ page }) => {
+  const bundle = oneModule({ values: 50 });
+  const complaints: string[] = [];
+  listenTo(page, complaints);
+  const { writePage } = await import('./page');
+  await page.goto(writePage('damaged', bundle.subarray(0, bundle.length / 2)).url);
+  await expect(page.getByText('This file cannot be shown')).toBeVisible();
+});
+
+test('totals at random moments are the library’s, in all spaces and in each', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'totals', oneModule({ values: 1500, seed: 3 }));
+  const module = bundle.modules[0];
+  expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
+  for (const time of [0, 17, 333, 801, 1200, module.end]) {
+    await page.getByLabel('moment', { exact: true }).fill(String(time));
+    await page.keyboard.press('Enter');
+    for (const space of [-1, 0, 1]) {
+      await page.getByLabel('Memory space').selectOption(String(space));
+      expect(await shownTotal(page)).toBe(curveAt(module, space < 0 ? 2 : space, time));
+    }
+    await page.getByLabel('Memory space').selectOption('-1');
+    const live = liveAt(module, time);
+    await expect(page.getByTestId('table')).toHaveAttribute(
+      'aria-rowcount',
+      String(live.values.length + 1),
+    );
+    await expect(page.getByTestId('table').getByRole('row').nth(1)).toContainText(
+      nameOf(module, live.values[0]),
+    );
+  }
+  expect(complaints).toEqual([]);
+});
+
+test('hover tells, click selects, and the address brings it back', async ({ page }) => {
+  const { bundle, complaints, url } = await open(page, 'click', oneModule({ values: 300 }));
+  const module = bundle.modules[0];
+  const map = page.getByTestId('map-0');
+  const box = await map.boundingBox();
+  if (!box) throw new Error('no map');
+  // The largest value that does not live all the time.
+  const layout = makeLayout(module, new Set(['thread-local']));
+  const value = search(module, 'kind:activation').values[0];
+  const rect = rectOf(module, layout, value);
+  if (!rect) throw new Error('not on the map');
+  // Find it by hovering up through the map at its middle in time.
+  const x = box.x + kMap.x + ((rect.t0 + 2) / (module.end + 1)) * (box.width - kMap.x - 10);
+  let seen = false;
+  for (let y = box.y + kMap.y; y < box.y + box.height - 30 && !seen; y += 6) {
+    await page.mouse.move(x, y);
+    seen = (await page.getByTestId('tip').allInnerTexts()).join().startsWith(nameOf(module, value));
+    if (seen) await page.mouse.click(x, y);
+  }
+  expect(seen).toBe(true);
+  const card = page.getByTestId('value-card');
+  await expect(card).toHaveAttribute('data-value', String(value));
+  await expect(card).toContainText(`(${module.values.size[value]})`);
+  await expect(page.getByTestId('why')).toContainText('its last use');
+  const hash = await hashOf(page);
+  expect(hash.get('value')).toBe(String(value));
+  await page.goto('about:blank');
+  await page.goto(`${url}#${hash.toString()}`);
+  await expect(page.getByTestId('value-card')).toHaveAttribute('data-value', String(value));
+  expect(complaints).toEqual([]);
+});
+
+test('wheel zooms, drag moves, double click fits, the curve scrubs', async ({ page }) => {
+  const { complaints } = await open(page, 'zoom', oneModule({ values: 300 }));
+  const box = await page.getByTestId('map-0').boundingBox();
+  if (!box) throw new Error('no map');
+  await page.mouse.move(box.x + 400, box.y + 350);
+  await page.mouse.wheel(0, -400);
+  const zoomed = (await hashOf(page)).get('view')?.split(',').map(Number) ?? [];
+  expect(zoomed).toHaveLength(4);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 340, box.y + 330, { steps: 4 });
+  await page.mouse.up();
+  const moved = (await hashOf(page)).get('view')?.split(',').map(Number) ?? [];
+  expect(moved[0]).toBeGreaterThan(zoomed[0]);
+  expect(moved[1] - moved[0]).toBeCloseTo(zoomed[1] - zoomed[0], 6);
+  await page.mouse.dblclick(box.x + 400, box.y + 350);
+  expect((await hashOf(page)).get('view')).toBeNull();
+  const before = await page
+    .getByLabel('moment', { exact: true })
+    .inputValue()
+    .catch(() => '');
+  await page.keyboard.press('1');
+  await page.mouse.move(box.x + 200, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 30, { steps: 5 });
+  await page.mouse.up();
+  expect(await page.getByLabel('moment', { exact: true }).inputValue()).not.toBe(before);
+  await expect(page.getByTestId('total')).not.toContainText('damaged');
+  expect(complaints).toEqual([]);
+});
+
+test('search marks and lists, and mistakes are said', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'search', oneModule({ values: 800 }));
+  const module = bundle.modules[0];
+  for (const query of [
+    'dot',
+    '>64KiB',
+    'kind:activation >1k',
+    'name:/^fusion\\.\\d+$/',
+    'space:vmem -kind:temporary',
+    'source:model.py:16',
+  ]) {
+    await page.getByLabel('Search values').fill(query);
+    await expect(page.getByTestId('found')).toHaveAttribute(
+      'data-count',
+      String(search(module, query).values.length),
+    );
+  }
+  await page.getByLabel('Search values').fill('>12parsecs');
+  await expect(page.getByRole('alert')).toContainText('is no size');
+  expect(complaints).toEqual([]);
+});
+
+test('everything by keyboard', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'keys', oneModule({ values: 300 }));
+  const module = bundle.modules[0];
+  await page.keyboard.press('End');
+  expect(await shownTotal(page)).toBe(curveAt(module, 2, module.end));
+  await page.keyboard.press('p');
+  expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
+  await page.keyboard.press('ArrowRight');
+  expect((await hashOf(page)).get('t')).toBe(String(module.header.all_peak.time + 1));
+  await page.keyboard.press('Enter');
+  const largest = liveAt(module, module.header.all_peak.time + 1).values[0];
+  await expect(page.getByTestId('value-card')).toHaveAttribute('data-value', String(largest));
+  await page.keyboard.press('w');
+  expect((await hashOf(page)).has('view')).toBe(true);
+  await page.keyboard.press('0');
+  expect((await hashOf(page)).has('view')).toBe(false);
+  await page.keyboard.press('h');
+  await expect(page.getByTestId('hole-card')).toContainText('hole at the peak');
+  await page.keyboard.press('/');
+  await expect(page.getByLabel('Search values')).toBeFocused();
+  await page.keyboard.type('kind:activation');
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('found')).toBeVisible();
+  await page.keyboard.press('n');
+  expect((await hashOf(page)).get('value')).toBe(
+    String(search(module, 'kind:activation').values[0]),
+  );
+  await page.keyboard.press('v');
+  await expect(page.getByTestId('treemap')).toBeVisible();
+  await page.keyboard.press('v');
+  await expect(page.getByTestId('flame')).toBeVisible();
+  await page.keyboard.press('4');
+  await expect(page.getByTestId('source')).toBeVisible();
+  await page.keyboard.press('?');
+  await expect(page.getByTestId('help')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('help')).toBeHidden();
+  await page.keyboard.press('t');
+  await page.keyboard.press('t');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  expect(complaints).toEqual([]);
+});
+
+test('map and tables can be saved', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'save', oneModule({ values: 200 }));
+  const saved = async (act: () => Promise<void>) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  };
+  const svg = await saved(() => page.keyboard.press('e'));
+  expect(svg.name).toBe('jit_train_step.svg');
+  const parsed = await page.evaluate((text) => {
+    const document = new DOMParser().parseFromString(text, 'image/svg+xml');
+    return {
+      rects: document.querySelectorAll('rect').length,
+      errors: document.querySelectorAll('parsererror').length,
+    };
+  }, svg.bytes.toString());
+  expect(parsed.errors).toBe(0);
+  expect(parsed.rects).toBeGreaterThan(50);
+  const png = await saved(() => page.keyboard.press('Shift+E'));
+  expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
+  const csv = await saved(() => page.getByRole('button', { name: 'CSV' }).click());
+  const lines = csv.bytes.toString().trim().split('\r\n');
+  const live = liveAt(bundle.modules[0], bundle.modules[0].header.all_peak.time);
+  expect(lines).toHaveLength(live.values.length + 1);
+  expect(lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[1]), 0)).toBe(
+    live.bytes,
+  );
+  expect(complaints).toEqual([]);
+});
+
+test('lines of source and rectangles, both ways', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'source', oneModule({ values: 300 }));
+  await page.keyboard.press('4');
+  await page.getByLabel('file').selectOption({ label: 'model.py' });
+  await page.locator('[data-line="16"]').click();
+  const hash = await hashOf(page);
+  expect(hash.get('q')).toBe('source:"model.py:16 "');
+  const first = search(bundle.modules[0], 'source:"model.py:16 "').values[0];
+  await page.keyboard.press('n');
+  await page.keyboard.press('2');
+  await expect(page.getByTestId('value-card')).toHaveAttribute('data-value', String(first));
+  await page.getByRole('button', { name: 'model.py:16' }).click();
+  await expect(page.locator('[data-line="16"]')).toBeVisible();
+  expect(complaints).toEqual([]);
+});
+
+test('two modules: side by side, blink, waterfall', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'two', twoModules());
+  await expect(page.getByTestId('map-1')).toBeVisible();
+  await page.keyboard.press('5');
+  await expect(page.getByTestId('waterfall')).toBeVisible();
+  const [a, b] = bundle.modules.map((module) => module.header.all_peak.bytes);
+  await expect(page.getByTestId('change')).toHaveAttribute('data-bytes', String(b - a));
+  await page.getByRole('button', { name: 'color by change' }).click();
+  await page.getByRole('button', { name: 'blink' }).click();
+  await expect(page.locator('[data-testid^=map-]')).toHaveCount(1);
+  await expect(page.getByTestId('map-1')).toBeVisible();
+  await expect(page.getByTestId('map-0')).toBeVisible();
+  await page.keyboard.press('1');
+  await page.keyboard.press('b');
+  expect((await hashOf(page)).get('module')).toBe('1');
+  await expect(page.getByTestId('total')).toHaveAttribute(
+    'data-bytes',
+    String(curveAt(bundle.modules[1], 2, bundle.modules[0].header.all_peak.time)),
+  );
+  expect(complaints).toEqual([]);
+});
+
+test('hostile names are text', async ({ page }) => {
+  const { bundle, complaints } = await open(
+    page,
+    'hostile',
+    oneModule({ values: 100, hostile: true }),
+  );
+  const module = bundle.modules[0];
+  for (let value = 0; value < kHostileNames.length; ++value) {
+    await page.goto(`${page.url().split('#')[0]}#value=${value}&tab=value`);
+    await expect(page.getByTestId('value-card')).toHaveAttribute('data-value', String(value));
+    await expect(page.getByTestId('value-card').locator('h2')).toContainText(
+      nameOf(module, value).slice(0, 100),
+    );
+  }
+  for (const key of [
+    '1',
+    'v',
+    'v',
+    'v',
+    'g',
+    'g',
+    'g',
+    'c',
+    'c',
+    'c',
+    'c',
+    '3',
+    '4',
+    '?',
+    'Escape',
+    'e',
+  ])
+    await page.keyboard.press(key);
+  expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
+  expect(await page.locator('#app script, #app img, #app iframe, #app svg').count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
