@@ -14,6 +14,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,6 +38,7 @@ class JsonWriter {
   void Value(int64_t number) { Raw(std::to_string(number)); }
   void Value(double number);
   void Value(std::same_as<bool> auto value) { Raw(value ? "true" : "false"); }
+  void Value(std::nullptr_t) { Raw("null"); }
 
   template <class T>
   void Field(std::string_view key, T value) {

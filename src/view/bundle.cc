@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "base/json_writer.h"
 #include "stowplan/explain/footprint.h"
@@ -18,6 +19,14 @@ struct Part {
   explain::Curves curves;
   Columns columns;
 };
+
+void WriteOptional(JsonWriter& json, std::string_view key, const auto& value) {
+  if (value) {
+    json.Field(key, *value);
+  } else {
+    json.Field(key, nullptr);
+  }
+}
 
 void WritePeak(JsonWriter& json, std::string_view key, const report::Peak& peak) {
   json.BeginObject(key);
@@ -77,7 +86,8 @@ void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& cu
     WriteFootprint(json, explain::FootprintAt(*shown.picture, curve.peak.time, *curve.space));
     const auto bound =
         std::ranges::find(shown.bounds, *curve.space, &std::pair<int64_t, int64_t>::first);
-    if (bound != shown.bounds.end()) json.Field("bound", bound->second);
+    WriteOptional(json, "bound",
+                  bound == shown.bounds.end() ? std::nullopt : std::optional(bound->second));
     json.End();
   }
   json.End();
@@ -90,7 +100,9 @@ void WriteModule(JsonWriter& json, const Shown& shown, const Part& part, size_t 
   json.Field("name", std::string_view(shown.name));
   json.Field("plan", std::string_view(shown.plan));
   json.Field("backend", report::Name(picture.backend));
-  if (picture.target) json.Field("target", std::string_view(picture.target->name));
+  WriteOptional(
+      json, "target",
+      picture.target ? std::optional<std::string_view>(picture.target->name) : std::nullopt);
   json.Field("end", picture.report->live_ranges->end);
   WriteWords(json, "unknown", picture.unknown);
   WriteNames(json);
@@ -127,7 +139,8 @@ Result<std::string> WriteBundle(const Scene& scene) {
   json.Field("schema", "stowplan.view/1");
   json.Field("version", kVersion);
   json.Field("title", std::string_view(scene.title));
-  if (scene.budget) json.Field("budget", *scene.budget);
+  WriteOptional(json, "budget", scene.budget);
+  json.Field("diff", nullptr);
   json.BeginArray("modules");
   size_t base = 0;
   for (size_t m = 0; m < parts.size(); ++m) {
