@@ -15,6 +15,7 @@ using report::ValueId;
 
 std::vector<int64_t> SameTimes(const Picture& from, const Picture& to,
                                const std::vector<ValueId>& partners) {
+  if (!from.report->live_ranges || !to.report->live_ranges) return {};
   std::vector<int64_t> times(from.report->live_ranges->sequence.size(), -1);
   for (size_t i = 0; i < partners.size(); ++i) {
     if (partners[i].is_none()) continue;

@@ -17,8 +17,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = pathlib.Path(os.environ.get("STOWPLAN_CORPUS_DIR") or ROOT / "build" / "corpus")
 SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.txt"))
 FORMATS = ("pprof", "perfetto", "speedscope", "collapsed", "csv", "json")
-# Programs with loops, donation, collectives, several memory spaces, many values.
-PROGRAMS = ("big_tuple", "cnn_train", "collectives4", "lm_train_scan", "mlp_train_sgd", "lm_train_scan_remat")
+# Programs with loops, donation, collectives, several memory spaces, many values, and values that share bytes at the peak.
+PROGRAMS = ("big_tuple", "cnn_train", "collectives4", "lm_train_scan", "lm_train_scan_remat", "lm_train_unrolled_12",
+            "mlp_train_sgd", "sort_argsort")
 
 
 class ExportCase(CliCase):
@@ -101,16 +102,21 @@ class Sums(ExportCase):
             self.assertEqual(sum(int(row["bytes"]) for row in rows), total, (name, time))
 
     def test_corpus(self):
-        checked = 0
+        checked = shared = 0
         for backend in ("cpu", "cpu11", "gpu", "tpu"):
             for program in PROGRAMS:
                 path = CORPUS / backend / program
                 if not path.exists():
                     continue
-                with self.subTest(backend=backend, program=program):
-                    self.check_sums(path, "--space=all")
+                # The peak, and a moment before it.
+                peak = self.explain(path, "--space=all")["moment"]["time"]
+                for time in sorted({peak, peak // 2}):
+                    with self.subTest(backend=backend, program=program, time=time):
+                        _, rows = self.check_sums(path, "--space=all", f"--at={time}")
+                        shared += sum(row["is_live"] == "1" and row["bytes"] != row["size"] for row in rows)
                 checked += 1
-        self.assertGreaterEqual(checked, 20)
+        self.assertGreaterEqual(checked, 28)
+        self.assertGreater(shared, 2, "no value shares its bytes: adding up sizes would do as well")
 
     def test_dialects(self):
         for folder in sorted((CORPUS / "dialects").iterdir())[::5]:

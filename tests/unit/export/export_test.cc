@@ -151,6 +151,28 @@ TEST(Tracks, NoSpanIsLongerThanTheProgram) {
               ElementsAre("0+9223372036854775807 in 0 of 1"));
 }
 
+// Flame graph programs would take the 3 for a count, and split at the semicolon.
+TEST(Export, CollapsedLinesHaveOneNumber) {
+  for (const auto& [name, expected] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"copy 3", "(no op_name);copy_3 8\n"},
+           {"a;b\nc", "(no op_name);a,b c 8\n"},
+           {"\xff", "(no op_name);\xef\xbf\xbd 8\n"}}) {
+    report::Report report = Ranges({{0, 3}}, 9);
+    report.has_assignment = true;
+    report::Value& value = report.values[report::ValueId(0)];
+    value.instruction = name;
+    value.size = 8;
+    report.allocations[report::AllocationId(0)].values.emplace_back(0);
+    const Result<explain::Picture> picture = explain::MakePicture(report, nullptr);
+    ASSERT_TRUE(picture.has_value());
+    Subject subject;
+    subject.picture = &*picture;
+    subject.moment = explain::MomentAt(*picture, 1);
+    subject.stacks = Stacks::kOpName;
+    EXPECT_EQ(Write(subject, Format::kCollapsed), expected);
+  }
+}
+
 TEST(Gzip, ComesBack) {
   std::string large;
   for (int i = 0; i < 30000; ++i) large += std::to_string(i * 7919);
