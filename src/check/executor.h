@@ -40,7 +40,7 @@ class Executor {
       : module_(plan.module),
         trees_(plan.trees),
         plan_(plan),
-        memory_(plan.report.allocations.size(), plan.trees.count()),
+        memory_(plan.report.allocations.size(), plan.report.values.size()),
         contents_(plan.module),
         write_sets_(plan, BudgetOf(plan.module)),
         overwriting_(plan.module, plan.trees),

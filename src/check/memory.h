@@ -43,9 +43,10 @@ class Memory {
 
   // `contents`: about how many there will be.
   explicit Memory(size_t allocations, size_t contents = 0) : latest_(contents) {
-    pieces_.reserve(allocations);
-    for (size_t a = 0; a < allocations; ++a) pieces_.emplace_back(&nodes_);
+    pieces_.resize(allocations);
   }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
 
   // The bytes hold the content, from its first byte on.
   void Write(const Bytes& bytes, ContentId content, hlo::InstrId writer, uint32_t row,
@@ -98,7 +99,9 @@ class Memory {
 
   // Pieces come and go with every write: their nodes are kept.
   std::pmr::unsynchronized_pool_resource nodes_;
-  std::vector<Pieces> pieces_;  // by allocation
+  // By allocation. It is itself among the nodes, so that all of them go at once.
+  std::pmr::vector<Pieces>& pieces_ =
+      *std::pmr::polymorphic_allocator<>(&nodes_).new_object<std::pmr::vector<Pieces>>();
   // By content: the piece of it that was written last. Most reads look for nothing else.
   struct Latest {
     const Piece* piece = nullptr;

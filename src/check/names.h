@@ -16,7 +16,7 @@ namespace stowplan::check {
 
 class Names {
  public:
-  explicit Names(const hlo::Module& module) : module_(module) {}
+  explicit Names(const hlo::Module& module) : module_(module) { Rewind(); }
 
   // None when there is no such instruction. `guess` is looked at first.
   hlo::InstrId Find(std::string_view name, hlo::InstrId guess = {}) {
@@ -33,8 +33,8 @@ class Names {
     return found;
   }
 
-  // The next name is one of the first ones.
-  void Rewind() { last_ = 0; }
+  // The next name is one of the entry computation's first ones.
+  void Rewind() { last_ = module_.computations[module_.entry].first.index; }
 
  private:
   static constexpr size_t kNear = 8;
