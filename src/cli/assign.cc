@@ -50,6 +50,8 @@ struct AssignOptions {
   std::optional<double> time_limit;     // in seconds
   std::optional<int64_t> memory_limit;  // in bytes
   bool is_json = false;
+  bool allows_unsound = false;
+  bool has_stats = false;
 };
 
 // module_0001.jit_f.cpu_after_optimizations for ...after_optimizations.hlo.pb
@@ -170,29 +172,35 @@ Assignment SpreadOut(const Analysis& analysis, const Assignment& plan) {
   return spread;
 }
 
-// Executes the program on the plan, as `stowplan check` does. False, and a message, when the plan
-// must not be written. A program that lacks a copy has no sound plan; it is planned all the same,
-// as XLA would, with a warning.
-bool IsFit(const hlo::Module& module, const Analysis& analysis, const Assignment& plan,
-           const report::Report& report, const Setting& setting, Console& console) {
+// Executes the program on the plan, as `stowplan check` does. The exit code when the plan is
+// written; none, and a message, when it must not be: an unsound plan is written only on demand.
+std::optional<int> CodeOf(const hlo::Module& module, const Analysis& analysis,
+                          const Assignment& plan, const report::Report& report,
+                          const Setting& setting, const AssignOptions& options, Console& console) {
   const Target& target = setting.rules.target;
   const Result<check::Verdict> verdict = check::CheckPlan(module, report, target);
   if (!verdict) {
     console.Note("note: the plan was not checked: " + verdict.error()[0].message + "\n");
-    return true;
+    return kFine;
   }
-  if (verdict->is_sound()) return true;
+  if (verdict->is_sound()) return kFine;
+  // A program that lacks a copy has no sound plan at all.
   const Result<check::Verdict> best_case = check::CheckPlan(
       module, report::ReportOf(module, analysis, SpreadOut(analysis, plan), setting.style), target);
   const bool is_of_program = best_case && !best_case->is_sound();
   console.Note(check::Describe((is_of_program ? best_case : verdict)->findings[0]));
-  if (is_of_program) {
-    console.Note("note: no plan of this program is sound: a copy is missing in it\n");
-    return true;
+  if (options.allows_unsound) {
+    console.Note("note: the plan is not sound, and is written on demand\n");
+    return kFinding;
   }
-  console.ShowError("the plan is not sound, so nothing is written",
-                    "this is an error of Stowplan, or of the preset");
-  return false;
+  if (is_of_program) {
+    console.ShowError("no plan of this program is sound by XLA's rules, so nothing is written",
+                      "a copy is missing in it; --allow-unsound writes XLA's plan all the same");
+  } else {
+    console.ShowError("the plan is not sound, so nothing is written",
+                      "this is an error of Stowplan, or of the preset");
+  }
+  return std::nullopt;
 }
 
 int Assign(const AssignOptions& options, Console& console) {
@@ -262,9 +270,11 @@ int Assign(const AssignOptions& options, Console& console) {
   NotePreset(setting->rules, *analysis, assignment, *preset, console);
   const report::Report report = report::ReportOf(*module, *analysis, assignment, setting->style);
   times.Done("report");
-  if (!IsFit(*module, *analysis, assignment, report, *setting, console)) return kBadUse;
+  const std::optional<int> soundness =
+      CodeOf(*module, *analysis, assignment, report, *setting, options, console);
+  if (!soundness) return kBadUse;
   times.Done("check");
-  const int code = Write(report, *plan, options, console);
+  const int code = std::max(*soundness, Write(report, *plan, options, console));
   times.Done("write");
   if (options.plan.has_stats) console.Note(times.Table());
   return code;
@@ -288,6 +298,9 @@ int Run(const Arguments& arguments, Console& console) {
                            .stage = arguments.option("dump-stage"),
                            .is_best = arguments.option("policy") == "best",
                            .is_json = arguments.option("format") == "json"};
+                           .is_json = arguments.option("format") == "json",
+                           .allows_unsound = arguments.flag("allow-unsound"),
+                           .has_stats = arguments.flag("stats")};
   const bool has_time = !arguments.option("time-limit").empty();
   const bool has_memory = !arguments.option("memory-limit").empty();
   if (!options.is_best && (has_time || has_memory)) {
@@ -320,6 +333,10 @@ CommandSpec AssignCommand() {
           "from the module where it shows them. TPU compilers choose the places in fast\n"
           "memory by rules of their own: they are taken from the module's file or from\n"
           "--preset; without either, Stowplan places these values itself.\n"
+          "\n"
+          "The program is executed on every plan before it is written, as `stowplan check`\n"
+          "does. A program that lacks a copy has no sound plan: nothing is written then,\n"
+          "unless --allow-unsound asks for it.\n"
           "\n"
           "--policy=best packs the temporaries of each memory space again, and lets them\n"
           "lie in buffers of the result that are not used yet; no memory space is larger\n"
@@ -373,6 +390,8 @@ CommandSpec AssignCommand() {
                .help = "how to print",
                .fallback = "xla",
                .choices = {"xla", "json"}},
+              {.name = "allow-unsound",
+               .help = "write the plan even if the check finds it wrong; the exit code is then 1"},
               {.name = "stats", .help = "time and memory of each stage, to standard error"},
           },
       .run = Run,

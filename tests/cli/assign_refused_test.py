@@ -154,7 +154,10 @@ class Malformed(AssignCase):
         self.refuse(loop('f32[8] custom-call(bp), custom_call_target="f"', yes), "the result of the body `b`")
         self.refuse(loop(negate, "s32[] constant(1)"), "does not return pred[] but s32[]")
         self.assert_bad_use(self.assign("--target=cpu", self.write("m.hlo", loop(negate, yes, "f32[8]"))), "differ")
-        self.assertEqual(self.assign("--target=cpu", self.write("m.hlo", loop(negate, yes))).code, 0)
+        # Well formed, but the loop writes over a parameter that is not donated.
+        self.refuse(loop(negate, yes), "no plan of this program is sound")
+        answer = self.assign("--target=cpu", "--allow-unsound", self.write("m.hlo", loop(negate, yes)))
+        self.assertEqual(answer.code, 1, answer)
 
     def test_updates_of_another_shape(self):
         self.refuse(self.entry("  p = f32[4] parameter(0)\n  i = s32[] parameter(1)\n  u = f32[1] parameter(2)\n"

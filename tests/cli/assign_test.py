@@ -171,8 +171,18 @@ ENTRY %e (p: f32[8], q: f32[8]) -> (f32[8], f32[8]) {
   ROOT %t = (f32[8]{0}, f32[8]{0}) tuple(%p, %q)
 }
 """
-        answer = self.run_cli("assign", "--target=cpu", self.write("swap.hlo", text))
+        path = self.write("swap.hlo", text)
+        out = self.folder / "out"
+        answer = self.run_cli("assign", "--target=cpu", "-o", str(out), path)
+        self.assertEqual(answer.code, 2, answer)
         self.assertIn("warning: p must share a place with q", answer.err)
+        self.assertIn("no plan of this program is sound", answer.err)
+        self.assertFalse(out.exists(), "nothing is written")
+        # On demand, with the exit code of a finding.
+        answer = self.run_cli("assign", "--target=cpu", "--allow-unsound", "-o", str(out), path)
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("unsound: ", answer.err)
+        self.assertEqual(len(list(out.iterdir())), 4)
 
     def test_a_preset_without_the_block_is_refused(self):
         report = self.write("r.txt", "BufferAssignment:\nallocation 0: size 4096, parameter 0, shape |f32[1024]| at "
