@@ -439,5 +439,27 @@ TEST(Verify, AHundredThousandComplaints) {
   EXPECT_EQ(Verify(Parse(text + "}")).size(), 100'000U);
 }
 
+// XLA's TPU compilers bind operands late.
+TEST(Verify, AnAsyncUpdateMayAddOperands) {
+  const std::string before =
+      "w {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] negate(a)\n}\n"
+      "ENTRY e {\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n"
+      "  s = ((f32[4]), f32[4], s32[]) async-start(p), calls=w\n";
+  const std::string after = "  ROOT d = f32[4] async-done(u)\n}";
+  EXPECT_THAT(
+      Complaints(before + "  u = ((f32[4], f32[4]), f32[4], s32[]) async-update(s, q)\n" + after),
+      IsEmpty());
+  EXPECT_THAT(Complaints(before + "  u = ((f32[5]), f32[4], s32[]) async-update(s)\n" + after),
+              ElementsAre(HasSubstr("differ")));
+}
+
+TEST(Verify, TheProgramIsFineWhateverTheHeaderSays) {
+  const Module module = Parse(
+      "HloModule m, entry_computation_layout={(f32[5])->f32[4]}\n"
+      "ENTRY e {\n  ROOT p = f32[4] parameter(0)\n}");
+  EXPECT_THAT(Complaints(module), ElementsAre(HasSubstr("entry_computation_layout")));
+  EXPECT_THAT(VerifyProgram(module), IsEmpty());
+}
+
 }  // namespace
 }  // namespace stowplan::hlo
