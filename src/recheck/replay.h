@@ -258,7 +258,7 @@ class Player {
     Put(bytes, content);
     // Parts of one result are written in no known order.
     for (const Bytes& other : now_.written) Put(shared(other), kLost);
-    now_.written.push_back(bytes);
+    if (has_begun_) now_.written.push_back(bytes);
   }
   // The innermost of the first `count` frames that is a loop says at its head what it writes.
   void NeedLost(const Bytes& bytes, size_t count) const {
