@@ -36,6 +36,10 @@
 //     explain::FootprintAt            where the rest of the memory is
 //     exporting::Write                a moment for pprof, Perfetto, speedscope, flame graphs, ...
 //
+//     diff::DiffOf                    what changed between two pictures, in terms that add up
+//     diff::CausesOf                  the same by cause
+//     gate::CheckGrowth, CheckBudgets rules for what modules take
+//
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
 //     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
@@ -61,12 +65,16 @@
 #include "stowplan/buffers/in_place.h"
 #include "stowplan/check/check.h"
 #include "stowplan/check/finding.h"
+#include "stowplan/diff/cause.h"
+#include "stowplan/diff/diff.h"
 #include "stowplan/explain/complete.h"
 #include "stowplan/explain/footprint.h"
 #include "stowplan/explain/moment.h"
 #include "stowplan/explain/partition.h"
 #include "stowplan/explain/picture.h"
 #include "stowplan/export/export.h"
+#include "stowplan/gate/gate.h"
+#include "stowplan/gate/lock.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/equal.h"
 #include "stowplan/hlo/module.h"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "cli/explain_view.h"
 #include "cli/gate_view.h"
 #include "cli/report_text.h"
 
@@ -125,9 +126,9 @@ std::string GatePage(const GateView& view) {
   std::string out = Head(view) + "\n";
   for (const GateRow* row : Sorted(view)) {
     const bool is_breach = gate::IsBreach(row->verdict.outcome);
-    out += fmt::format("{}  {} {}, {}:\n      {}\n", is_breach ? "FAIL" : "ok  ",
-                       Printable(row->verdict.module), row->space, gate::Name(row->verdict.rule),
-                       Sentence(view, row->verdict));
+    out += fmt::format("{}  {} {}, {}:\n", is_breach ? "FAIL" : "ok  ",
+                       Printable(row->verdict.module), row->space, gate::Name(row->verdict.rule));
+    AppendParagraph(Sentence(view, row->verdict), 6, out);
     for (const diff::Cause& cause : row->causes) out += "      " + CauseLine(cause) + "\n";
   }
   if (!view.lock.empty()) out += "wrote " + Printable(view.lock) + "\n";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documents show is what the program prints."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -26,6 +27,7 @@ class Documents(CliCase):
             with self.subTest(document=document, command=command):
                 line = re.sub(r"(?:build/)?stowplan ", f"'{BINARY}' ", command)
                 self.assertNotEqual(line, command)
+                line = line.replace("build/corpus", os.environ["STOWPLAN_CORPUS_DIR"])
                 process = subprocess.run(line, shell=True, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
                 printed = process.stdout.decode()
                 self.assertTrue(is_shown(shown, printed), f"shown:\n{shown}\nprinted:\n{printed}")
@@ -41,6 +43,9 @@ class Documents(CliCase):
 
     def test_explain(self):
         self.check("docs/explain.md", 3)
+
+    def test_diff(self):
+        self.check("docs/diff.md", 2)
 
     def test_best(self):
         self.check("docs/best.md", 1)

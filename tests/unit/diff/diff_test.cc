@@ -163,7 +163,9 @@ TEST(Diff, WithoutLiveRanges) {
   Pair pair{
       .a = SceneOf(kBase), .b = SceneOf(Replaced(std::string(kBase), "256", "512")), .diff = {}};
   pair.a->report.live_ranges.reset();
-  Result<Diff> diff = DiffOf(pair.a->picture, pair.b->picture);
+  Result<explain::Picture> bare = explain::MakePicture(pair.a->report, &pair.a->program.module);
+  ASSERT_TRUE(bare.has_value());
+  Result<Diff> diff = DiffOf(*bare, pair.b->picture);
   ASSERT_TRUE(diff.has_value());
   EXPECT_FALSE(diff->has_peak);
   EXPECT_FALSE(diff->is_empty());
