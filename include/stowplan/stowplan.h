@@ -40,6 +40,9 @@
 //     diff::CausesOf                  the same by cause
 //     gate::CheckGrowth, CheckBudgets rules for what modules take
 //
+//     advise::Donate, Apply           the program after an edit; donation as JAX and XLA do it
+//     advise::Advise                  edits that save memory, each planned again and checked
+//
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
 //     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
@@ -55,6 +58,9 @@
 // The library never prints, exits, or reads the environment; no function throws.
 #pragma once
 
+#include "stowplan/advise/advice.h"
+#include "stowplan/advise/donate.h"
+#include "stowplan/advise/edit.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/assign/rules.h"
 #include "stowplan/base/diagnostic.h"

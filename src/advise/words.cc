@@ -145,17 +145,20 @@ void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice
       !advice.how.ends_with(by_number + ")"))
     advice.how += "  or  " + by_number;
   for (const DonationAnswer& answer : answers) {
+    constexpr size_t kMostClashes = 2;
+    for (size_t k = 0; k < std::min(answer.clashes.size(), kMostClashes); ++k) {
+      const DonationClash& clash = answer.clashes[k];
+      advice.notes.push_back("XLA copies " + PathOf(answer.argument, clash.parameter) +
+                             (clash.is_of_output ? " (the output into it)" : "") +
+                             Reason(clash, answer.clash_sources[k]));
+    }
+    if (answer.clashes.size() > kMostClashes)
+      advice.notes.push_back("and adds " + std::to_string(answer.clashes.size() - kMostClashes) +
+                             " more copies for such reasons");
     for (const DonatedPair& pair : answer.pairs) {
       advice.notes.push_back(PathOf(answer.argument, pair.parameter) +
                              (pair.output < 0 ? " becomes the result"
                                               : " becomes output " + std::to_string(pair.output)));
-    }
-    for (size_t k = 0; k < answer.clashes.size(); ++k) {
-      const DonationClash& clash = answer.clashes[k];
-      std::string note = "XLA copies " + PathOf(answer.argument, clash.parameter) +
-                         (clash.is_of_output ? " (the output into it)" : "");
-      note += Reason(clash, answer.clash_sources[k]);
-      advice.notes.push_back(std::move(note));
     }
   }
   if (refused != 0)

@@ -318,6 +318,9 @@ int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& co
     console.Show(report.error());
     return kBadUse;
   }
+  for (Advice& advice : report->advice) {
+    if (advice.edits[0].kind == advise::EditKind::kPack) advice.how += " " + plan_options.file;
+  }
   return console.Print(options.is_json ? Json(*report, input) : Page(*report, input, options),
                        kFine);
 }

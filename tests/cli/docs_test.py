@@ -46,6 +46,8 @@ class Documents(CliCase):
 
     def test_diff(self):
         self.check("docs/diff.md", 2)
+    def test_advice(self):
+        self.check("docs/advice.md", 1)
 
     def test_best(self):
         self.check("docs/best.md", 1)
