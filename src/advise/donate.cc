@@ -10,6 +10,7 @@
 #include "advise/breadth_first.h"
 #include "advise/elide.h"
 #include "advise/rewriter.h"
+#include "stowplan/report/summary.h"
 
 namespace stowplan::advise {
 namespace {
@@ -225,7 +226,10 @@ Result<Donated> Donate(const Module& module, std::span<const int64_t> parameters
   Copied copied = AddCopies(module, donated.pairing);
   STOWPLAN_TRY(const Analysis analysis, Analyze(copied.module, setting.rules.analysis));
   KeepOutputs(analysis, copied);
-  const Elision elision = ElideCopies(copied.module, analysis, setting.rules, copied.copies);
+  const KnownOrder known = report::BackendOfTarget(setting.rules.target.name) == Backend::kTpu
+                               ? KnownOrder::kSchedule
+                               : KnownOrder::kDependencies;
+  const Elision elision = ElideCopies(copied.module, analysis, setting.rules, known, copied.copies);
   for (const InstrId copy : elision.removed) {
     if (!copied.of_parameter.contains(copy) && !copied.of_output.contains(copy))
       ++donated.copies_removed;

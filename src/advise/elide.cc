@@ -28,8 +28,8 @@ using Chain = std::list<Node>;
 
 class Elider {
  public:
-  Elider(const Module& module, const Analysis& analysis, const Rules& rules)
-      : module_(module), analysis_(analysis), shares_(module, analysis, rules) {}
+  Elider(const Module& module, const Analysis& analysis, const Rules& rules, KnownOrder known)
+      : module_(module), analysis_(analysis), known_(known), shares_(module, analysis, rules) {}
 
   Elision Run(std::span<const InstrId> copies) {
     for (const InstrId copy : copies) AddCopy(copy);
@@ -148,6 +148,8 @@ class Elider {
   }
   // Both of one computation.
   bool RunsBefore(InstrId a, InstrId b) {
+    if (known_ == KnownOrder::kSchedule)
+      return analysis_.schedule.time(a) < analysis_.schedule.time(b);
     return AncestorsOf(
         b)[a.index - module_.computations[module_.instructions[b].parent].first.index];
   }
@@ -284,6 +286,7 @@ class Elider {
 
   const Module& module_;
   const Analysis& analysis_;
+  KnownOrder known_;
   ShareRules shares_;
   std::deque<Chain> chains_;  // nodes and ends of lists stay where they are
   std::map<BufferId, size_t> chain_by_buffer_;
@@ -298,8 +301,8 @@ class Elider {
 }  // namespace
 
 Elision ElideCopies(const Module& module, const Analysis& analysis, const Rules& rules,
-                    std::span<const InstrId> copies) {
-  return Elider(module, analysis, rules).Run(copies);
+                    KnownOrder known, std::span<const InstrId> copies) {
+  return Elider(module, analysis, rules, known).Run(copies);
 }
 
 }  // namespace stowplan::advise

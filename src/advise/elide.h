@@ -3,7 +3,7 @@
 //
 // XLA copies first and takes copies away afterwards, one after the other, before it schedules: a
 // copy may go when the values of its two buffers then still follow each other, whichever order the
-// schedule takes. That is judged by dependencies alone.
+// schedule takes. On CPU, that is judged by dependencies alone.
 //
 //     {p, w'}   p a donated parameter, w' the copy of the output into it
 //     {p'}      the copy of the parameter that everybody reads
@@ -12,6 +12,7 @@
 // p' goes when all its readers come before w'; w' goes when all readers of p come before w.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@
 #include "stowplan/live/analysis.h"
 
 namespace stowplan::advise {
+
+// What is known of the order when copies are judged.
+enum class KnownOrder : uint8_t {
+  kDependencies,  // CPU, GPU: copies come before the schedule
+  kSchedule,      // TPU: copies come behind it
+};
 
 struct Elision {
   std::vector<hlo::InstrId> removed;
@@ -34,6 +41,7 @@ struct Elision {
 
 // Tries `copies`, all of the entry computation, in this order, until none can go any more.
 [[nodiscard]] Elision ElideCopies(const hlo::Module& module, const Analysis& analysis,
-                                  const Rules& rules, std::span<const hlo::InstrId> copies);
+                                  const Rules& rules, KnownOrder known,
+                                  std::span<const hlo::InstrId> copies);
 
 }  // namespace stowplan::advise

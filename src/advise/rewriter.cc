@@ -2,7 +2,7 @@
 #include "advise/rewriter.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 namespace stowplan::advise {
@@ -133,21 +133,15 @@ Module Rewriter::Build(std::vector<InstrId>* ids) const {
   }
   for (size_t i = 0; i < rows.size(); ++i) map[rows[i].index] = InstrId(i);
 
-  // Names must differ in a computation.
-  std::vector<std::set<std::string_view>> taken(news_.empty() ? 0 : module_.computations.size());
-  for (const New& row : news_) {
-    std::set<std::string_view>& names = taken[row.head.parent.index];
-    if (!names.empty()) continue;
-    const Computation& computation = module_.computations[row.head.parent];
-    for (uint32_t k = 0; k < computation.count; ++k)
-      names.insert(module_.name(InstrId(size_t{computation.first.index} + k)));
-  }
+  // Reports know instructions by name alone, so names differ in the whole module.
+  std::unordered_set<std::string_view> used;
+  for (size_t i = 0; i < (news_.empty() ? 0 : old_count); ++i)
+    used.insert(module_.name(InstrId(i)));
   std::vector<std::string> names(news_.size());
-  std::map<std::pair<uint32_t, std::string>, int64_t> next_number;
+  std::map<std::string, int64_t> last_numbers;
   for (size_t i = 0; i < news_.size(); ++i) {
-    std::set<std::string_view>& used = taken[news_[i].head.parent.index];
     names[i] = news_[i].name;
-    int64_t& number = next_number[{news_[i].head.parent.index, news_[i].name}];
+    int64_t& number = last_numbers[news_[i].name];
     while (used.contains(names[i])) names[i] = news_[i].name + "." + std::to_string(++number);
     used.insert(names[i]);
   }

@@ -149,6 +149,63 @@ ENTRY e {
   EXPECT_EQ(OrderOf(donated.module), "p copy a c b t");
 }
 
+TEST(Donate, OfWhatIsReturnedUnchangedNeedsNoCopy) {
+  // Without donation, XLA copies the parameter into the output.
+  const hlo::Module module = ParseProgram(R"(HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[4]{0} parameter(0)
+  c = f32[4]{0} copy(p)
+  w = f32[4]{0} negate(p)
+  ROOT t = (f32[4]{0}, f32[4]{0}) tuple(c, w)
+}
+)");
+  const Donated donated = DonateAll(module, {0});
+  EXPECT_EQ(CountCopies(donated.module), 0);
+  EXPECT_EQ(FiguresOfProgram(donated.module).alias, 16);
+}
+
+TEST(Donate, CopiesAnotherParameterIntoTheOutputOnce) {
+  const hlo::Module module = ParseProgram(R"(HloModule m, is_scheduled=true
+
+ENTRY e {
+  a = f32[4]{0} parameter(0)
+  b = f32[4]{0} parameter(1)
+  c = f32[4]{0} copy(a)
+  w = f32[4]{0} add(a, b)
+  ROOT t = (f32[4]{0}, f32[4]{0}) tuple(c, w)
+}
+)");
+  // As XLA does: b is copied away, a into it.
+  const Donated donated = DonateAll(module, {1});
+  EXPECT_EQ(OrderOf(donated.module), "a b copy w copy.1 t");
+}
+
+TEST(Donate, LooksInsideOfBranches) {
+  // A branch reads p and writes the output, and cannot do so in place.
+  const hlo::Module module = ParseProgram(R"(HloModule m, is_scheduled=true
+
+yes {
+  y = f32[2,2]{1,0} parameter(0)
+  ROOT square = f32[2,2]{1,0} dot(y, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+
+no {
+  n = f32[2,2]{1,0} parameter(0)
+  ROOT minus = f32[2,2]{1,0} negate(n)
+}
+
+ENTRY e {
+  i = s32[] parameter(0)
+  p = f32[2,2]{1,0} parameter(1)
+  ROOT w = f32[2,2]{1,0} conditional(i, p, p), branch_computations={yes, no}
+}
+)");
+  const Donated donated = DonateAll(module, {1});
+  EXPECT_EQ(OrderOf(donated.module), "i p w copy.1");
+  FiguresOfProgram(donated.module);
+}
+
 TEST(Donate, OfWhatFitsNothingFails) {
   const hlo::Module module = ParseProgram(R"(HloModule m, is_scheduled=true
 

@@ -70,6 +70,23 @@ TEST(Edit, RematerializesForLaterUses) {
   FiguresOfProgram(*changed);
 }
 
+TEST(Edit, RecomputesOneFromTheOther) {
+  const hlo::Module module = ParseProgram(kProgram);
+  const Result<hlo::Module> changed = Changed(module, {{.kind = EditKind::kRematerialize,
+                                                        .computation = "e",
+                                                        .instruction = "use",
+                                                        .anchor = "late"},
+                                                       {.kind = EditKind::kRematerialize,
+                                                        .computation = "e",
+                                                        .instruction = "early",
+                                                        .anchor = "late"}});
+  ASSERT_TRUE(changed.has_value());
+  EXPECT_EQ(OrderOf(*changed), "p early a c use early.remat use.remat late w");
+  EXPECT_NE(hlo::ToString(*changed).find("add(early.remat, c)"), std::string::npos);
+  EXPECT_NE(hlo::ToString(*changed).find("add(early.remat, use.remat)"), std::string::npos);
+  FiguresOfProgram(*changed);
+}
+
 TEST(Edit, SeveralApplyInTurn) {
   const hlo::Module module = ParseProgram(kProgram);
   const Result<hlo::Module> changed =
