@@ -46,6 +46,7 @@ class Documents(CliCase):
 
     def test_diff(self):
         self.check("docs/diff.md", 2)
+
     def test_advice(self):
         self.check("docs/advice.md", 1)
 
