@@ -296,22 +296,21 @@ int Run(const Arguments& arguments, Console& console) {
                            .folder = arguments.option("output"),
                            .stage = arguments.option("dump-stage"),
                            .is_best = arguments.option("policy") == "best",
-                           .is_json = arguments.option("format") == "json"};
-  .is_json = arguments.option("format") == "json", .allows_unsound = arguments.flag("allow-unsound")
-};
-const bool has_time = !arguments.option("time-limit").empty();
-const bool has_memory = !arguments.option("memory-limit").empty();
-if (!options.is_best && (has_time || has_memory)) {
-  console.ShowError(
-      fmt::format("--{} is for --policy=best", has_time ? "time-limit" : "memory-limit"),
-      "policy xla does what XLA does, without a choice");
-  return kBadUse;
-}
-if (has_time) options.time_limit = ReadSeconds("time-limit", arguments, console);
-if (has_memory) options.memory_limit = ReadBytes("memory-limit", arguments, console);
-if (has_time != options.time_limit.has_value() || has_memory != options.memory_limit.has_value())
-  return kBadUse;
-return Assign(options, console);
+                           .is_json = arguments.option("format") == "json",
+                           .allows_unsound = arguments.flag("allow-unsound")};
+  const bool has_time = !arguments.option("time-limit").empty();
+  const bool has_memory = !arguments.option("memory-limit").empty();
+  if (!options.is_best && (has_time || has_memory)) {
+    console.ShowError(
+        fmt::format("--{} is for --policy=best", has_time ? "time-limit" : "memory-limit"),
+        "policy xla does what XLA does, without a choice");
+    return kBadUse;
+  }
+  if (has_time) options.time_limit = ReadSeconds("time-limit", arguments, console);
+  if (has_memory) options.memory_limit = ReadBytes("memory-limit", arguments, console);
+  if (has_time != options.time_limit.has_value() || has_memory != options.memory_limit.has_value())
+    return kBadUse;
+  return Assign(options, console);
 }
 
 }  // namespace
