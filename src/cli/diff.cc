@@ -105,25 +105,29 @@ int DiffInputs(const DiffOptions& options, Console& console) {
       FindPairs(options.a, options.b, options.input, console);
   if (!pairs) return kBadUse;
   DiffWriter writer(options, pairs->size() == 1);
+  bool is_bad = false;
   for (ModulePair& pair : *pairs) {
     if (!pair.a || !pair.b) {
       writer.AddAlone(pair.name, pair.a.has_value());
       continue;
     }
+    // Of directories, what can be read is compared all the same.
     const std::unique_ptr<PicturedPlan> a = LoadPicture(*std::move(pair.a), options.input, console);
-    if (a == nullptr) return kBadUse;
     const std::unique_ptr<PicturedPlan> b = LoadPicture(*std::move(pair.b), options.input, console);
-    if (b == nullptr) return kBadUse;
+    is_bad = is_bad || a == nullptr || b == nullptr;
+    if (a == nullptr || b == nullptr) continue;
     Result<diff::Diff> diff = diff::DiffOf(a->picture, b->picture);
     if (!diff) {
       console.Show(diff.error());
-      return kBadUse;
+      is_bad = true;
+      continue;
     }
     writer.Add(MakeDiffView(ShownName(pair.name, pairs->size() == 1, b->plan), a->picture,
                             b->picture, *std::move(diff), options.group, options.limit));
   }
-  const std::string text = writer.Finish();
-  return console.Print(text, writer.differs() ? kFinding : kFine);
+  if (is_bad && pairs->size() == 1) return kBadUse;
+  const int code = is_bad ? kBadUse : (writer.differs() ? kFinding : kFine);
+  return console.Print(writer.Finish(), code);
 }
 
 int Run(const Arguments& arguments, Console& console) {

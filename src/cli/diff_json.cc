@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "cli/diff_view.h"
 
@@ -160,6 +161,12 @@ void WriteDiffJson(const DiffView& view, JsonWriter& json) {
   json.Field("only_a", view.diff.counts.only_a);
   json.Field("only_b", view.diff.counts.only_b);
   json.End();
+  for (const auto& [key, picture] :
+       {std::pair("unknown_a", &view.a), std::pair("unknown_b", &view.b)}) {
+    json.BeginArray(key);
+    for (const std::string& sentence : picture->unknown) json.Value(std::string_view(sentence));
+    json.End();
+  }
   json.End();
 }
 

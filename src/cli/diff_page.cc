@@ -289,6 +289,15 @@ void AppendCounts(const diff::Counts& counts, std::string& out) {
   out += text;
 }
 
+// What one of them does not tell, and the other does.
+void AppendUnknown(std::string_view name, const explain::Picture& picture,
+                   const explain::Picture& other, std::string& out) {
+  for (const std::string& sentence : picture.unknown) {
+    if (std::ranges::find(other.unknown, sentence) == other.unknown.end())
+      AppendParagraph(fmt::format("{}: {}", name, sentence), 0, out);
+  }
+}
+
 }  // namespace
 
 std::string DiffPage(const DiffView& view) {
@@ -305,6 +314,8 @@ std::string DiffPage(const DiffView& view) {
   }
   AppendTotals(view, out);
   AppendCounts(view.diff.counts, out);
+  AppendUnknown("A", view.a, view.b, out);
+  AppendUnknown("B", view.b, view.a, out);
   return out;
 }
 

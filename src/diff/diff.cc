@@ -103,12 +103,12 @@ std::string_view Name(Use use) {
 
 namespace {
 
+// Kinds do not count: they say how much is known of a value, and all that is allocated has its use.
 bool HasSameValues(const Diff& diff) {
-  const auto is_same = [](const auto& row) { return row.a == row.b; };
   const Counts& counts = diff.counts;
   return counts.only_a == 0 && counts.only_b == 0 && counts.resized == 0 &&
-         counts.other_space == 0 && std::ranges::all_of(diff.totals, is_same) &&
-         std::ranges::all_of(diff.kinds, is_same);
+         counts.other_space == 0 &&
+         std::ranges::all_of(diff.totals, [](const Total& total) { return total.a == total.b; });
 }
 
 bool HasSameTotals(const SpaceDiff& space) {

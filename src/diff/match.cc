@@ -46,8 +46,19 @@ bool IsCopy(const Picture& picture, ValueId id) {
 namespace {
 
 // What keys are made of.
-enum Field : uint8_t { kOpName, kTail, kSource, kShape, kRank, kIndex, kOpcode, kClass, kPosition };
-constexpr size_t kFields = 9;
+enum Field : uint8_t {
+  kOpName,
+  kTail,
+  kSource,
+  kShape,
+  kRank,
+  kIndex,
+  kOpcode,
+  kClass,
+  kPosition,
+  kName
+};
+constexpr size_t kFields = 10;
 
 struct Round {
   std::vector<Field> fields;
@@ -71,6 +82,12 @@ const std::vector<Round>& Rounds() {
       {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {}},
   };
   return rounds;
+}
+
+// Where one side does not say what values are, names are better than nothing.
+const Round& RoundOfNames() {
+  static const Round round = {{kName, kShape, kIndex}, {}};
+  return round;
 }
 
 struct Item {
@@ -130,6 +147,7 @@ Item ItemOf(const Picture& picture, ValueId id) {
   item.fields[kIndex] = index;
   item.fields[kOpcode] = static_cast<uint64_t>(picture.op_of(id).opcode);
   item.fields[kClass] = ClassOf(picture, id);
+  item.fields[kName] = HashOf(value.instruction);
   return item;
 }
 
@@ -162,10 +180,19 @@ class Matcher {
   Matcher(const Picture& a, const Picture& b) : sides_{ItemsOf(a), ItemsOf(b)} {
     match_.b_of_a.resize(a.report->values.size());
     match_.a_of_b.resize(b.report->values.size());
+    for (const Field field : {kOpName, kTail, kSource}) {
+      ForgetUnless(Knows(0, field, 0) && Knows(1, field, 0), field);
+    }
+    const auto unknown = static_cast<uint64_t>(Opcode::kUnknown);
+    const bool knows_opcodes = Knows(0, kOpcode, unknown) && Knows(1, kOpcode, unknown);
+    ForgetUnless(knows_opcodes, kOpcode);
+    ForgetUnless(knows_opcodes, kClass);
   }
 
   Match Run() {
-    for (const Round& round : Rounds()) {
+    std::vector<Round> rounds = Rounds();
+    if (has_forgotten_) rounds.insert(rounds.begin(), RoundOfNames());
+    for (const Round& round : rounds) {
       SetPositions();
       std::array<std::vector<Open>, 2> open = {OpenOf(0, round), OpenOf(1, round)};
       // Certain pairs first: they tell where the others are.
@@ -177,6 +204,25 @@ class Matcher {
   }
 
  private:
+  // Whether a side has a field: opcodes of most values, others of any.
+  [[nodiscard]] bool Knows(size_t side, Field field, uint64_t nothing) const {
+    const std::vector<Item>& items = sides_[side];
+    const auto count = std::ranges::count_if(
+        items, [&](const Item& item) { return item.fields[field] != nothing; });
+    return field == kOpcode ? static_cast<size_t>(count) * 2 > items.size() : count != 0;
+  }
+
+  // What only one side knows tells nothing.
+  void ForgetUnless(bool is_known, Field field) {
+    if (is_known) return;
+    for (std::vector<Item>& items : sides_) {
+      for (Item& item : items) {
+        has_forgotten_ = has_forgotten_ || item.fields[field] != 0;
+        item.fields[field] = 0;
+      }
+    }
+  }
+
   // How many paired values come before: the same measure on both sides.
   void SetPositions() {
     for (std::vector<Item>& items : sides_) {
@@ -249,6 +295,7 @@ class Matcher {
   }
 
   std::array<std::vector<Item>, 2> sides_;
+  bool has_forgotten_ = false;
   Match match_;
 };
 

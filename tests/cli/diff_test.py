@@ -118,6 +118,16 @@ class DiffTest(cli_case.CliCase):
         self.assertEqual((document["only_a"], document["only_b"]), (["jit_old"], ["jit_new"]))
         self.diff(a, b, "--module=jit_f", code=0)
 
+    def test_a_directory_with_a_bad_module(self):
+        a = self.directory("a", {"module_0001.jit_step": STEP, "module_0002.jit_f": STEP})
+        b = self.directory("b", {"module_0001.jit_step": LARGE, "module_0002.jit_f": STEP})
+        for file in pathlib.Path(b).glob("module_0002*-buffer-assignment.txt"):
+            file.write_text(file.read_text().replace("offset=0", "offset=77777777"))
+        answer = self.diff(a, b, code=2)
+        self.assertIn("jit_step: peak", answer.out)
+        self.assertNotIn("jit_f", answer.out)
+        self.assertNotEqual(answer.err, "")
+
     def test_usage(self):
         a, b = self.files()
         for words in ([], [a], [a, b, a]):

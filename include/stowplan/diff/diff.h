@@ -155,7 +155,7 @@ struct Diff {
   std::vector<KindTotal> kinds;
   Counts counts;
 
-  // Whether no figure above differs and every value has a partner of its size.
+  // Whether peaks, footprints and totals are the same, and every value has a partner of its size.
   [[nodiscard]] bool is_empty() const;
 };
 

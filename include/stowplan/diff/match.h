@@ -9,8 +9,10 @@
 //     more on one side          so that the pairs lie closest, measured by how many values that
 //                               are paired already come before
 //
-// A copy is never paired with what is none, nor a parameter or a constant. Nothing here knows
-// which of the two programs is the first, so Match(a, b) is Match(b, a) turned round.
+// What only one of the programs tells (op_names, where the other is a report without its module) is
+// left out; names count only then. A copy is never paired with what is none, nor a parameter or a
+// constant. Nothing here knows which of the two programs is the first, so Match(a, b) is Match(b,
+// a) turned round.
 #pragma once
 
 #include <vector>

@@ -159,6 +159,16 @@ TEST(Diff, LostDonation) {
                           Total{.space = 0, .use = Use::kTemporary, .a = 2048, .b = 1024}));
 }
 
+// One side knows no op_names, no opcodes and no kinds; the memory is the same.
+TEST(Diff, AReportWithoutItsModule) {
+  const auto a = SceneOf(kBase);
+  const auto b = SceneOf(kBase, "cpu", /*has_module=*/false);
+  CheckLaws(a->picture, b->picture);
+  const Result<Diff> diff = DiffOf(a->picture, b->picture);
+  ASSERT_TRUE(diff.has_value());
+  EXPECT_TRUE(diff->is_empty());
+}
+
 TEST(Diff, WithoutLiveRanges) {
   Pair pair{
       .a = SceneOf(kBase), .b = SceneOf(Replaced(std::string(kBase), "256", "512")), .diff = {}};
