@@ -61,6 +61,11 @@ std::string_view KindChange(const Cause& cause) {
   return {};
 }
 
+std::string SpaceLabel(const DiffView& view, const SpaceDiff& space) {
+  if (!space.space) return "all memory spaces together";
+  return SpaceText(view.b.backend, *space.space);
+}
+
 }  // namespace
 
 std::string CauseText(const Cause& cause) {
@@ -75,36 +80,34 @@ std::string CauseText(const Cause& cause) {
 std::string Headline(const DiffView& view) {
   const size_t main = view.main_space();
   const SpaceDiff& space = view.diff.spaces[main];
+  // Of several memory spaces, which one.
+  const std::string of =
+      view.diff.spaces.size() > 2 ? " of " + SpaceLabel(view, space) : std::string();
   std::string text;
   if (!view.diff.has_peak) {
     const int64_t change = space.footprint_change();
-    text = fmt::format("footprint {} -> {}, ", HumanAndExactBytes(space.footprint_a.bytes),
+    text = fmt::format("footprint{} {} -> {}, ", of, HumanAndExactBytes(space.footprint_a.bytes),
                        HumanAndExactBytes(space.footprint_b.bytes));
     return text + (change == 0 ? "the same" : SignedBytes(change)) +
            (view.diff.is_empty() ? ": nothing differs" : "");
   }
   if (view.diff.is_empty())
-    return fmt::format("peak {}: nothing differs", HumanAndExactBytes(space.a.bytes));
+    return fmt::format("peak{} {}: nothing differs", of, HumanAndExactBytes(space.a.bytes));
   const auto& causes = view.causes[main];
   if (space.peak_change() == 0) {
-    text = fmt::format("peak {}, the same", HumanAndExactBytes(space.a.bytes));
+    text = fmt::format("peak{} {}, the same", of, HumanAndExactBytes(space.a.bytes));
     if (space.footprint_change() != 0)
       text += fmt::format("; footprint {}", SignedBytes(space.footprint_change()));
     if (!causes.empty()) text += "; other values: " + CauseText(causes[0]);
     return text;
   }
-  text = fmt::format("peak {} -> {}, {}", HumanAndExactBytes(space.a.bytes),
+  text = fmt::format("peak{} {} -> {}, {}", of, HumanAndExactBytes(space.a.bytes),
                      HumanAndExactBytes(space.b.bytes), SignedBytes(space.peak_change()));
   if (!causes.empty()) text += ": " + CauseText(causes[0]);
   return text;
 }
 
 namespace {
-
-std::string SpaceLabel(const DiffView& view, const SpaceDiff& space) {
-  if (!space.space) return "all memory spaces together";
-  return SpaceText(view.b.backend, *space.space);
-}
 
 void AppendTerms(const SpaceDiff& space, std::string& out) {
   TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight});

@@ -49,7 +49,7 @@ std::string BestPlace(const Picture& picture, ValueId id) {
       return "parameter " + std::to_string(*number);
   }
   const explain::ValueFact& fact = picture.fact(id);
-  const std::string word(WordOf(picture, op));
+  const std::string word(IsCopy(picture, id) ? "copy" : WordOf(picture, op));
   // What the compiler moves has the words of what it moves (explain/labels).
   if (!fact.frame.is_none()) {
     const std::string source = explain::SourceText(picture, fact.frame);
