@@ -132,8 +132,7 @@ std::string Page(const AdviceReport& report, const PlanInput& input, const Advic
   for (size_t i = 0; i < shown; ++i)
     AppendAdvice(report, report.advice[i], fmt::format("{}.", i + 1), out);
   if (report.together) AppendAdvice(report, *report.together, "=>", out);
-  if (report.advice.empty() && report.unknown.empty())
-    out += "\nNothing that was tried saves memory.\n";
+  if (report.advice.empty() && report.tried != 0) out += "\nNothing that was tried saves memory.\n";
   if (options.has_refused) AppendRefused(report, out);
   std::string words = fmt::format(
       "Each was applied to the program, planned again and checked; {} tried", report.tried);
@@ -317,6 +316,16 @@ int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& co
   if (!report) {
     console.Show(report.error());
     return kBadUse;
+  }
+  // Savings are the difference of two plans of Stowplan's; XLA's own can be another one.
+  if (const Result<advise::Figures> given = advise::FiguresOf(input.report); given) {
+    const int64_t theirs = given->Space(report->space).bytes;
+    const int64_t ours = report->before.Space(report->space).bytes;
+    if (theirs != ours)
+      report->unknown.push_back(fmt::format(
+          "The plan that was given takes {}, Stowplan's by the rules of {} takes {}. What is "
+          "saved is counted against the latter.",
+          HumanAndExactBytes(theirs), chosen->version, HumanAndExactBytes(ours)));
   }
   for (Advice& advice : report->advice) {
     if (advice.edits[0].kind == advise::EditKind::kPack) advice.how += " " + plan_options.file;
