@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice for random programs: what is donated stays a sound program, and what is said to be saved
+// is what a plan from the beginning shows.
+#include <iostream>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "property/program_generator.h"
+#include "stowplan/advise/advice.h"
+#include "stowplan/hlo/verify.h"
+#include "stowplan/text/parse.h"
+
+namespace stowplan::advise {
+namespace {
+
+constexpr uint32_t kPrograms = 600;
+constexpr std::string_view kTargets[] = {"cpu", "gpu", "tpu-v5e"};
+
+Setting SettingOf(std::string_view target) {
+  return {RulesOf(*FindTarget(target)), *report::FindReportStyle("jaxlib-0.11.2")};
+}
+
+hlo::Module MakeModule(uint32_t seed, std::string_view target) {
+  ProgramOptions options = {.has_tiles = target.starts_with("tpu")};
+  if (seed % 10 == 0) options.instructions = 40;
+  Result<hlo::Module> module =
+      ParseText(Source::FromBytes("random.hlo", RandomProgram(seed, options)));
+  EXPECT_TRUE(module.has_value());
+  return *std::move(module);
+}
+
+// Whether the program has a sound plan; random ones often lack a copy.
+bool IsSound(const hlo::Module& module, const Setting& setting) {
+  const Result<Plan> plan = PlanOf(module, setting, std::nullopt);
+  return plan && WhyUnsound(module, *plan, setting).empty();
+}
+
+TEST(AdviseProperty, DonationKeepsProgramsSound) {
+  int64_t donated_programs = 0;
+  int64_t unsound = 0;
+  for (uint32_t seed = 0; seed < kPrograms; ++seed) {
+    const Setting setting = SettingOf(kTargets[seed % std::size(kTargets)]);
+    const hlo::Module module = MakeModule(seed, kTargets[seed % std::size(kTargets)]);
+    if (!IsSound(module, setting)) continue;
+    std::vector<int64_t> parameters(module.parameters_of(module.entry).size());
+    std::iota(parameters.begin(), parameters.end(), 0);
+    const Result<Donated> donated = Donate(module, parameters, setting);
+    if (!donated) continue;
+    ++donated_programs;
+    ASSERT_EQ(Render(hlo::Verify(donated->module)), "") << seed;
+    if (!IsSound(donated->module, setting)) {
+      ++unsound;
+      std::cout << "unsound: seed " << seed << "\n";
+    }
+  }
+  std::cout << donated_programs << " programs donated, " << unsound << " of them not sound\n";
+  EXPECT_GT(donated_programs, 50);
+  EXPECT_EQ(unsound, 0);
+}
+
+TEST(AdviseProperty, SavingsAreThoseOfAFreshPlan) {
+  int64_t pieces = 0;
+  for (uint32_t seed = 0; seed < kPrograms; seed += 3) {
+    const Setting setting = SettingOf(kTargets[seed % std::size(kTargets)]);
+    const hlo::Module module = MakeModule(seed, kTargets[seed % std::size(kTargets)]);
+    AdviseOptions options;
+    options.candidates = 6;
+    const Result<AdviceReport> report = Advise(module, setting, options);
+    if (!report) continue;
+    for (const Advice& advice : report->advice) {
+      if (advice.edits[0].kind == EditKind::kPack) continue;
+      ++pieces;
+      const Result<hlo::Module> changed = Apply(module, advice.edits, setting);
+      ASSERT_TRUE(changed.has_value()) << seed;
+      ASSERT_EQ(Render(hlo::Verify(*changed)), "") << seed;
+      const Result<Plan> plan = PlanOf(*changed, setting, std::nullopt);
+      ASSERT_TRUE(plan.has_value()) << seed;
+      EXPECT_EQ(plan->figures, advice.after) << seed << ": " << advice.what;
+      EXPECT_EQ(WhyUnsound(*changed, *plan, setting), "") << seed << ": " << advice.what;
+    }
+  }
+  std::cout << pieces << " pieces of advice\n";
+  EXPECT_GT(pieces, 20);
+}
+
+}  // namespace
+}  // namespace stowplan::advise
