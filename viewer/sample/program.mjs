@@ -206,7 +206,7 @@ export function makeProgram({
       ? Math.floor((t * layerCount) / (half + 1))
       : Math.max(0, Math.floor(((steps - t) * layerCount) / (half + 1)));
     const part = ['attn/qkv', 'attn/softmax', 'mlp/up', 'mlp/down', 'norm'][random(5)];
-    const opName = `jit(train_step)/${forward ? 'jvp' : 'transpose(jvp)'}(Model)/layer_${layer}/${part}/${kOpcodes[random(7)]}`;
+    const opName = `jit(train_step)/${forward ? 'jvp(Model)' : 'transpose(jvp(Model))'}/layer_${layer}/${part}/${kOpcodes[random(7)]}`;
     const op = addOp(
       opName,
       kOpcodes[random(kOpcodes.length)],

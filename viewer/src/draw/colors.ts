@@ -4,7 +4,8 @@
 import { NONE } from '../decode/header';
 import type { Module } from '../decode/module';
 import { splitParameter, splitPath } from '../model/groups';
-import { stringOf, visible } from '../model/words';
+import { liveAt } from '../model/live';
+import { clip, stringOf, visible } from '../model/words';
 
 export type Rgb = [number, number, number];
 export const kColorings = ['kind', 'path', 'age', 'padding', 'change'] as const;
@@ -168,6 +169,21 @@ export function legendOf(module: Module, by: Coloring): LegendRow[] {
     case 'change':
       return kChanges.map((label, i) => ({ color: kChangeColors[i], label }));
   }
+}
+
+// The largest module paths at the peak. Far more paths than colors: some share one.
+const kMostPaths = 9;
+export function pathLegend(module: Module): LegendRow[] {
+  const bytes = new Map<string, number>();
+  const live = liveAt(module, module.header.all_peak.time);
+  live.values.forEach((value, i) => {
+    const path = modulePath(module, value);
+    bytes.set(path, (bytes.get(path) ?? 0) + live.owned[i]);
+  });
+  return [...bytes]
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .slice(0, kMostPaths)
+    .map(([path]) => ({ color: colorOfText(path), label: clip(path, 40) }));
 }
 
 // Black or white, whichever can be read on it.

@@ -23,6 +23,12 @@ export function stringOf(module: Module, id: number): string {
 export function nameOf(module: Module, value: number): string {
   return stringOf(module, module.values.name[value]);
 }
+// As tables list it: a parameter by its path.
+export function labelOf(module: Module, value: number): string {
+  const allocation = module.values.allocation[value];
+  const path = allocation === NONE ? '' : stringOf(module, module.allocations.path[allocation]);
+  return path ? `${path} (${nameOf(module, value)})` : nameOf(module, value);
+}
 export function opLabel(module: Module, op: number): string {
   return op === NONE ? '' : stringOf(module, module.ops.name[op]);
 }

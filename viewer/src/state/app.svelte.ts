@@ -55,6 +55,7 @@ export class App {
   blinkModule = $state(0);
   themeChoice = $state<ThemeChoice>('auto');
   systemDark = $state(false);
+  printing = $state(false); // paper is light
   helpOpen = $state(false);
   holesShown = $state(true);
   message = $state(''); // for screen readers, and at the foot
@@ -132,7 +133,8 @@ export class App {
 
   module = $derived.by(() => this.modules[this.moduleIndex]);
   isDark = $derived(
-    this.themeChoice === 'dark' || (this.themeChoice === 'auto' && this.systemDark),
+    !this.printing &&
+      (this.themeChoice === 'dark' || (this.themeChoice === 'auto' && this.systemDark)),
   );
   theme = $derived(this.isDark ? kDark : kLight);
   layouts = $derived.by(() => this.modules.map((module) => makeLayout(module, this.hidden)));

@@ -6,7 +6,7 @@ import { kHostileNames } from '../../sample/program.mjs';
 import { rectOf, makeLayout } from '../../src/draw/layout';
 import { curveAt, liveAt } from '../../src/model/live';
 import { search } from '../../src/model/search';
-import { nameOf } from '../../src/model/words';
+import { labelOf, nameOf } from '../../src/model/words';
 import { hashOf, kEmptyPage, listenTo, open, shownTotal } from './page';
 
 const kMap = { x: 92, y: 160 }; // somewhere in the margin of the map
@@ -46,7 +46,7 @@ test('totals at random moments are the library’s, in all spaces and in each', 
       String(live.values.length + 1),
     );
     await expect(page.getByTestId('table').getByRole('row').nth(1)).toContainText(
-      nameOf(module, live.values[0]),
+      labelOf(module, live.values[0]),
     );
   }
   expect(complaints).toEqual([]);

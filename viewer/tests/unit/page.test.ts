@@ -32,5 +32,6 @@ test('the page has one place for the data, asks nobody, and allows nothing from 
     committed.split('<script type="application/octet-stream" id="stowplan-data"></script>'),
   ).toHaveLength(2);
   expect(committed).toContain("default-src 'none'");
+  expect(committed).toMatch(/script-src 'sha256-[^']+'; style-src 'sha256-[^']+';/);
   expect(committed).not.toMatch(/<(script|link|img)[^>]+(src|href)="(?!data:)/);
 });
