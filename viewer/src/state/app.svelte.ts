@@ -20,8 +20,9 @@ import { readHash, writeHash, type Shared } from './hash';
 import { shownPicture } from './pictures';
 import { fitAll, fitRect, reveal, tame } from './viewport';
 
-export const kTabs = ['live', 'value', 'search', 'source', 'compare'] as const;
+export const kTabs = ['live', 'value', 'search', 'source', 'tables', 'compare'] as const;
 export type Tab = (typeof kTabs)[number];
+export const kTables = ['spaces', 'allocations', 'load curve', 'brackets', 'holes'] as const;
 export const kShapes = ['table', 'treemap', 'flame'] as const;
 export type Shape = (typeof kShapes)[number];
 export const kCompares = ['side', 'blink'] as const;
@@ -48,6 +49,7 @@ export class App {
   hidden = $state.raw<ReadonlySet<string>>(new Set<string>());
   tab = $state<Tab>('live');
   shape = $state<Shape>('table');
+  table = $state<(typeof kTables)[number]>('spaces');
   grouping = $state<Grouping>('value');
   space = $state(-1);
   query = $state('');

@@ -227,7 +227,7 @@ test('lines of source and rectangles, both ways', async ({ page }) => {
 test('two modules: side by side, blink, waterfall', async ({ page }) => {
   const { bundle, complaints } = await open(page, 'two', twoModules());
   await expect(page.getByTestId('map-1')).toBeVisible();
-  await page.keyboard.press('5');
+  await page.keyboard.press('6');
   await expect(page.getByTestId('waterfall')).toBeVisible();
   const [a, b] = bundle.modules.map((module) => module.header.all_peak.bytes);
   await expect(page.getByTestId('change')).toHaveAttribute('data-bytes', String(b - a));
