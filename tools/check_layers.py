@@ -27,7 +27,7 @@ STANDS_ON = {
     "diff": ["base", "hlo", "report", "explain"],
     "gate": ["base", "report", "explain", "diff"],
     "export": ["base", "hlo", "report", "explain"],
-    "view": ["base", "hlo", "target", "live", "report", "explain"],
+    "view": ["base", "hlo", "target", "live", "report", "explain", "diff"],
     "check": ["base", "hlo", "target", "report"],
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
     "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise"],

@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "base/json_writer.h"
+#include "stowplan/diff/cause.h"
+#include "stowplan/diff/diff.h"
 #include "stowplan/explain/footprint.h"
 #include "stowplan/explain/why.h"
 #include "stowplan/report/summary.h"
@@ -94,6 +96,18 @@ void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& cu
   WritePeak(json, "all_peak", curves.all.peak);
 }
 
+void WriteColumns(JsonWriter& json, const Columns& columns, size_t base) {
+  json.BeginObject("columns");
+  for (const Column& column : columns.columns()) {
+    json.BeginObject(column.name);
+    json.Field("type", Name(column.type));
+    json.Field("at", static_cast<int64_t>(base + column.at));
+    json.Field("count", static_cast<int64_t>(column.count));
+    json.End();
+  }
+  json.End();
+}
+
 void WriteModule(JsonWriter& json, const Shown& shown, const Part& part, size_t base) {
   const explain::Picture& picture = *shown.picture;
   json.BeginObject();
@@ -107,16 +121,49 @@ void WriteModule(JsonWriter& json, const Shown& shown, const Part& part, size_t 
   WriteWords(json, "unknown", picture.unknown);
   WriteNames(json);
   WriteSpaces(json, shown, part.curves);
-  json.BeginObject("columns");
-  for (const Column& column : part.columns.columns()) {
-    json.BeginObject(column.name);
-    json.Field("type", Name(column.type));
-    json.Field("at", static_cast<int64_t>(base + column.at));
-    json.Field("count", static_cast<int64_t>(column.count));
+  WriteColumns(json, part.columns, base);
+  json.End();
+}
+
+// The causes of the change of the peak, all memory spaces together; they add up to it.
+void WriteDiff(JsonWriter& json, const Scene& scene, const diff::Diff& change, const Columns& match,
+               size_t base) {
+  const diff::SpaceDiff& all = change.spaces[0];
+  json.BeginObject("diff");
+  json.BeginArray("terms");
+  for (const diff::Cause& cause :
+       diff::CausesOf(all, change.match, *scene.modules[0].picture, *scene.modules[1].picture)) {
+    json.BeginObject();
+    json.Field("term", diff::Name(cause.main_term()));
+    json.Field("bytes", cause.bytes);
+    json.Field("label", std::string_view(cause.name));
+    const auto write_values = [&](std::string_view key, report::ValueId diff::Change::* side) {
+      json.BeginArray(key);
+      for (const uint32_t k : cause.changes) {
+        const report::ValueId value = all.changes[k].*side;
+        if (!value.is_none()) json.Value(static_cast<int64_t>(value.index));
+      }
+      json.End();
+    };
+    write_values("a", &diff::Change::a);
+    write_values("b", &diff::Change::b);
     json.End();
   }
   json.End();
+  json.BeginObject("change");
+  json.Field("peak", all.peak_change());
   json.End();
+  WriteColumns(json, match, base);
+  json.End();
+}
+
+Columns MatchColumn(const diff::Match& match) {
+  std::vector<uint32_t> partners;
+  partners.reserve(match.b_of_a.size());
+  for (const report::ValueId b : match.b_of_a) partners.push_back(b.is_none() ? kNone : b.index);
+  Columns columns;
+  columns.Add("match", std::span<const uint32_t>(partners));
+  return columns;
 }
 
 size_t Padded(size_t size) { return (size + 7) / 8 * 8; }
@@ -133,6 +180,14 @@ Result<std::string> WriteBundle(const Scene& scene) {
     if (!columns) return std::unexpected(std::move(columns).error());
     parts.push_back({.curves = std::move(curves), .columns = *std::move(columns)});
   }
+  std::optional<diff::Diff> change;
+  Columns match;
+  if (scene.modules.size() == 2) {
+    Result<diff::Diff> found = diff::DiffOf(*scene.modules[0].picture, *scene.modules[1].picture);
+    if (!found) return std::unexpected(std::move(found).error());
+    change = *std::move(found);
+    match = MatchColumn(change->match);
+  }
   std::string header;
   JsonWriter json(header);
   json.BeginObject();
@@ -140,7 +195,6 @@ Result<std::string> WriteBundle(const Scene& scene) {
   json.Field("version", kVersion);
   json.Field("title", std::string_view(scene.title));
   WriteOptional(json, "budget", scene.budget);
-  json.Field("diff", nullptr);
   json.BeginArray("modules");
   size_t base = 0;
   for (size_t m = 0; m < parts.size(); ++m) {
@@ -148,6 +202,11 @@ Result<std::string> WriteBundle(const Scene& scene) {
     base += Padded(parts[m].columns.bytes().size());
   }
   json.End();
+  if (change) {
+    WriteDiff(json, scene, *change, match, base);
+  } else {
+    json.Field("diff", nullptr);
+  }
   json.BeginArray("sources");
   for (const SourceFile& source : scene.sources) {
     json.BeginObject();
@@ -168,6 +227,7 @@ Result<std::string> WriteBundle(const Scene& scene) {
     bundle += part.columns.bytes();
     bundle.resize(Padded(bundle.size()));
   }
+  bundle += match.bytes();
   return bundle;
 }
 
