@@ -221,7 +221,9 @@ TEST(CorpusExplain, EveryReportAddsUp) {
     const Result<Picture> picture = MakePicture(*report, module ? &*module : nullptr);
     ASSERT_TRUE(picture.has_value()) << Render(picture.error());
     CheckPicture(*picture);
-    CheckWhys(*picture, holders);
+    // The dumps of the archive `explain` have no list of values.
+    Holders others;
+    CheckWhys(*picture, file.find("/explain/") == std::string::npos ? holders : others);
     if (HasFatalFailure()) return;
     ++pictures;
     if (!report::HasPeak(*report)) continue;
