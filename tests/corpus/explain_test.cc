@@ -109,6 +109,25 @@ void CheckSums(const Picture& picture, const Moment& moment) {
   }
 }
 
+// What values own as time goes by is what they own at each moment.
+void CheckShares(const Picture& picture) {
+  const Shares shares = SharesOf(picture);
+  const size_t count = picture.report->values.size();
+  ASSERT_EQ(shares.begins.size(), count + 1);
+  for (const int64_t time : MomentsOf(*picture.report)) {
+    std::vector<std::pair<int64_t, int64_t>> owned(count);  // bytes and padding
+    for (const Share& share : MomentAt(picture, time).shares)
+      owned[share.value.index] = {share.bytes, share.padding};
+    for (size_t i = 0; i < count; ++i) {
+      const std::span<const ShareStep> steps = shares.of(report::ValueId(i));
+      const auto behind = std::ranges::upper_bound(steps, time, {}, &ShareStep::time);
+      const ShareStep step = behind == steps.begin() ? ShareStep() : *std::prev(behind);
+      ASSERT_EQ(std::pair(step.bytes, step.padding), owned[i])
+          << ValueName(*picture.report, report::ValueId(i)) << " at t=" << time;
+    }
+  }
+}
+
 void CheckPicture(const Picture& picture) {
   const report::Report& report = *picture.report;
   if (!report::HasPeak(report)) return;
@@ -135,6 +154,7 @@ void CheckPicture(const Picture& picture) {
     CheckSums(picture, moment);
   }
   CheckSums(picture, MomentAt(picture, report.live_ranges->end / 2));
+  CheckShares(picture);
   if (const std::optional<PeakGap> gap = GapToXla(picture)) {
     ASSERT_EQ(gap->peak, curves.all.peak);
     ASSERT_EQ(gap->live_then, BytesAt(curves.all, gap->xla.time));
