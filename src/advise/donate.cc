@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "advise/breadth_first.h"
@@ -53,8 +54,13 @@ std::vector<InstrId> FindPassedThrough(const Module& module, const Pairing& pair
   if (passes(root, -1, 0)) found.push_back(root);
   if (module.instructions[root].opcode != Opcode::kTuple) return found;
   const std::span<const InstrId> operands = module.operands_of(root);
+  // A parameter is a part of the result once; further ones stay copies.
+  std::set<InstrId> returned(operands.begin(), operands.end());
   for (size_t k = 0; k < operands.size(); ++k) {
-    if (passes(operands[k], static_cast<int64_t>(k), 1)) found.push_back(operands[k]);
+    if (!passes(operands[k], static_cast<int64_t>(k), 1)) continue;
+    if (returned.insert(module.operands_of(operands[k])[0]).second ||
+        is_taken(static_cast<int64_t>(k)))
+      found.push_back(operands[k]);
   }
   return found;
 }
@@ -101,7 +107,9 @@ Copied AddCopies(const Module& module, const Pairing& pairing) {
     rewriter.SetRoot(module.entry, copy);
     of_output.emplace_back(copy, by_output[0].parameter);
   } else {
-    const bool is_plain = module.instructions[root].opcode == Opcode::kTuple;
+    // A tuple that nobody else reads is changed; any other root is taken apart.
+    const bool is_plain = module.instructions[root].opcode == Opcode::kTuple &&
+                          std::ranges::find(module.operands, root) == module.operands.end();
     std::vector<InstrId> elements;
     if (is_plain) {
       const std::span<const InstrId> operands = module.operands_of(root);
@@ -252,7 +260,8 @@ Result<Donated> Donate(const Module& module, std::span<const int64_t> parameters
   }
   std::vector<InstrId> ids;
   donated.module = Without(copied.module, elision.removed, ids);
-  if (!IsBreadthFirst(module, module.entry)) return donated;
+  // Copies that were judged by the schedule hold for that schedule alone.
+  if (known == KnownOrder::kSchedule || !IsBreadthFirst(module, module.entry)) return donated;
   // Users keep their order; new copies come behind them.
   std::vector<int64_t> ranks(donated.module.instructions.size(), 0);
   const std::vector<int64_t> old_ranks = RanksOf(module, module.entry);
