@@ -70,6 +70,7 @@ std::vector<Argument> ArgumentsOf(const hlo::Module& module) {
 
 std::string DonationNumbers(const std::vector<Argument>& arguments) {
   std::vector<std::string> items;
+  items.reserve(arguments.size());
   for (const Argument& argument : arguments) items.push_back(std::to_string(argument.position));
   return "donate_argnums=" + Tuple(items);
 }

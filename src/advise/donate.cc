@@ -66,110 +66,138 @@ std::vector<InstrId> FindPassedThrough(const Module& module, const Pairing& pair
 }
 
 // The program with a copy at every new alias' both ends.
-Copied AddCopies(const Module& module, const Pairing& pairing) {
-  Rewriter rewriter(module);
-  rewriter.header().aliases = pairing.aliases;
-  rewriter.header().donors = pairing.donors;
-  const InstrId root = module.computations[module.entry].root;
-  const std::span<const InstrId> parameters = module.parameters_of(module.entry);
-  const std::vector<InstrId> through = FindPassedThrough(module, pairing);
-  std::map<InstrId, InstrId> replaced;
-  std::vector<std::pair<InstrId, int64_t>> of_parameter;
-  std::vector<DonatedPair> by_parameter = pairing.pairs;
-  std::ranges::sort(by_parameter, {}, &DonatedPair::parameter);
-  for (const DonatedPair& pair : by_parameter) {
-    const InstrId parameter = parameters[static_cast<size_t>(pair.parameter)];
-    const InstrId copy = rewriter.AddCopy(parameter, parameter);
-    rewriter.Replace(parameter, copy);
-    replaced[parameter] = copy;
-    of_parameter.emplace_back(copy, pair.parameter);
+class CopyAdder {
+ public:
+  CopyAdder(const Module& module, const Pairing& pairing)
+      : module_(module),
+        pairing_(pairing),
+        root_(module.computations[module.entry].root),
+        through_(FindPassedThrough(module, pairing)),
+        rewriter_(module) {
+    rewriter_.header().aliases = pairing.aliases;
+    rewriter_.header().donors = pairing.donors;
   }
-  for (const InstrId copy : through) {
-    rewriter.Replace(copy, module.operands_of(copy)[0]);
-    rewriter.Remove(copy);
-  }
-  const auto now = [&](InstrId id) {
-    if (std::ranges::find(through, id) != through.end()) id = module.operands_of(id)[0];
-    const auto found = replaced.find(id);
-    return found == replaced.end() ? id : found->second;
-  };
-  std::vector<InstrId> parts;  // of a root that is no tuple instruction
-  InstrId last;                // the tuple of all outputs
-  std::vector<std::pair<InstrId, int64_t>> of_output;
-  std::vector<DonatedPair> by_output = pairing.pairs;
-  std::ranges::sort(by_output, {}, &DonatedPair::output);
-  const auto copy_of = [&](int64_t p) {
-    return std::ranges::find(of_parameter, p, &std::pair<InstrId, int64_t>::second)->first;
-  };
-  if (!module.shapes.is_tuple(module.instructions[root].shape)) {
-    const InstrId copy = rewriter.AddCopy(now(root), root);
-    rewriter.AddControlPredecessor(copy, copy_of(by_output[0].parameter));
-    rewriter.SetRoot(module.entry, copy);
-    of_output.emplace_back(copy, by_output[0].parameter);
-  } else {
-    // A tuple that nobody else reads is changed; any other root is taken apart.
-    const bool is_plain = module.instructions[root].opcode == Opcode::kTuple &&
-                          std::ranges::find(module.operands, root) == module.operands.end();
-    std::vector<InstrId> elements;
-    if (is_plain) {
-      const std::span<const InstrId> operands = module.operands_of(root);
-      elements.assign(operands.begin(), operands.end());
-    } else {
-      const size_t count = module.shapes.elements(module.instructions[root].shape).size();
-      for (size_t k = 0; k < count; ++k)
-        parts.push_back(rewriter.AddElement(root, static_cast<int64_t>(k), root));
-      elements = parts;
-    }
-    for (const DonatedPair& pair : by_output) {
-      const auto k = static_cast<size_t>(pair.output);
-      const InstrId element = now(elements[k]);
-      // Before the root in every order: behind what it copies, or behind the elements.
-      const InstrId copy = rewriter.AddCopy(element, is_plain ? elements[k] : root);
-      rewriter.AddControlPredecessor(copy, copy_of(pair.parameter));
-      elements[k] = copy;
-      of_output.emplace_back(copy, pair.parameter);
-      if (is_plain) rewriter.ReplaceOperand(root, k, copy);
-    }
-    last = root;
-    if (!is_plain) {
-      last = rewriter.AddTuple(elements, module.instructions[root].shape, root);
-      rewriter.SetRoot(module.entry, last);
-    }
-  }
-  // Outputs are copied at the end: their parameters have been copied by then.
-  std::vector<InstrId> order;
-  for (const InstrId id : module.schedule_of(module.entry)) {
-    if (id == last) continue;
-    if (std::ranges::find(through, id) == through.end()) order.push_back(id);
-    if (const auto copy = replaced.find(id); copy != replaced.end()) order.push_back(copy->second);
-    if (id == root) order.insert(order.end(), parts.begin(), parts.end());
-  }
-  for (const auto& [copy, p] : of_output) order.push_back(copy);
-  if (!last.is_none()) order.push_back(last);
-  rewriter.SetSchedule(module.entry, std::move(order));
 
-  std::vector<InstrId> ids;
-  Copied copied{.module = rewriter.Build(&ids)};
-  copied.old_rows.resize(copied.module.instructions.size());
-  for (size_t i = 0; i < module.instructions.size(); ++i) {
-    if (!ids[i].is_none()) copied.old_rows[ids[i].index] = InstrId(i);
+  Copied Run() && {
+    CopyParameters();
+    if (module_.shapes.is_tuple(module_.instructions[root_].shape)) {
+      CopyElements();
+    } else {
+      rewriter_.SetRoot(module_.entry, CopyOutput(root_, root_, pairing_.pairs[0].parameter));
+    }
+    SetOrder();
+    return Finish();
   }
-  // Old copies of donated parameters come first; XLA made them earlier.
-  for (const InstrId id : module.listed(module.entry)) {
-    if (module.instructions[id].opcode == Opcode::kCopy && !ids[id.index].is_none() &&
-        replaced.contains(module.operands_of(id)[0]))
-      copied.copies.push_back(ids[id.index]);
+
+ private:
+  using Copies = std::vector<std::pair<InstrId, int64_t>>;  // with the parameter each is for
+
+  [[nodiscard]] bool IsThrough(InstrId id) const {
+    return std::ranges::find(through_, id) != through_.end();
   }
-  for (const auto& [copy, p] : of_parameter) {
-    copied.copies.push_back(ids[copy.index]);
-    copied.of_parameter[ids[copy.index]] = p;
+  // What stands in the place of an instruction of the old program.
+  [[nodiscard]] InstrId Now(InstrId id) const {
+    if (IsThrough(id)) id = module_.operands_of(id)[0];
+    const auto found = replaced_.find(id);
+    return found == replaced_.end() ? id : found->second;
   }
-  for (const auto& [copy, p] : of_output) {
-    copied.copies.push_back(ids[copy.index]);
-    copied.of_output[ids[copy.index]] = p;
+
+  void CopyParameters() {
+    std::vector<DonatedPair> pairs = pairing_.pairs;
+    std::ranges::sort(pairs, {}, &DonatedPair::parameter);
+    for (const DonatedPair& pair : pairs) {
+      const InstrId parameter =
+          module_.parameters_of(module_.entry)[static_cast<size_t>(pair.parameter)];
+      const InstrId copy = rewriter_.AddCopy(parameter, parameter);
+      rewriter_.Replace(parameter, copy);
+      replaced_[parameter] = copy;
+      of_parameter_.emplace_back(copy, pair.parameter);
+    }
+    for (const InstrId copy : through_) {
+      rewriter_.Replace(copy, module_.operands_of(copy)[0]);
+      rewriter_.Remove(copy);
+    }
   }
-  return copied;
-}
+
+  InstrId CopyOutput(InstrId element, InstrId anchor, int64_t parameter) {
+    const InstrId copy = rewriter_.AddCopy(Now(element), anchor);
+    rewriter_.AddControlPredecessor(
+        copy, std::ranges::find(of_parameter_, parameter, &Copies::value_type::second)->first);
+    of_output_.emplace_back(copy, parameter);
+    return copy;
+  }
+
+  void CopyElements() {
+    // A tuple that nobody else reads is changed; any other root is taken apart.
+    const bool is_plain = module_.instructions[root_].opcode == Opcode::kTuple &&
+                          std::ranges::find(module_.operands, root_) == module_.operands.end();
+    const hlo::ShapeId shape = module_.instructions[root_].shape;
+    for (size_t k = 0; !is_plain && k < module_.shapes.elements(shape).size(); ++k)
+      parts_.push_back(rewriter_.AddElement(root_, static_cast<int64_t>(k), root_));
+    const std::span<const InstrId> operands = module_.operands_of(root_);
+    std::vector<InstrId> elements =
+        is_plain ? std::vector<InstrId>(operands.begin(), operands.end()) : parts_;
+    std::vector<DonatedPair> pairs = pairing_.pairs;
+    std::ranges::sort(pairs, {}, &DonatedPair::output);
+    for (const DonatedPair& pair : pairs) {
+      const auto k = static_cast<size_t>(pair.output);
+      elements[k] = CopyOutput(elements[k], is_plain ? elements[k] : root_, pair.parameter);
+      if (is_plain) rewriter_.ReplaceOperand(root_, k, elements[k]);
+    }
+    last_ = is_plain ? root_ : rewriter_.AddTuple(elements, shape, root_);
+    rewriter_.SetRoot(module_.entry, last_);
+  }
+
+  // Outputs are copied at the end: their parameters have been copied by then.
+  void SetOrder() {
+    std::vector<InstrId> order;
+    for (const InstrId id : module_.schedule_of(module_.entry)) {
+      if (id == last_) continue;
+      if (!IsThrough(id)) order.push_back(id);
+      if (const auto copy = replaced_.find(id); copy != replaced_.end())
+        order.push_back(copy->second);
+      if (id == root_) order.insert(order.end(), parts_.begin(), parts_.end());
+    }
+    for (const auto& [copy, p] : of_output_) order.push_back(copy);
+    if (!last_.is_none()) order.push_back(last_);
+    rewriter_.SetSchedule(module_.entry, std::move(order));
+  }
+
+  Copied Finish() const {
+    std::vector<InstrId> ids;
+    Copied copied{.module = rewriter_.Build(&ids)};
+    copied.old_rows.resize(copied.module.instructions.size());
+    for (size_t i = 0; i < module_.instructions.size(); ++i) {
+      if (!ids[i].is_none()) copied.old_rows[ids[i].index] = InstrId(i);
+    }
+    // Old copies of donated parameters come first; XLA made them earlier.
+    for (const InstrId id : module_.listed(module_.entry)) {
+      if (module_.instructions[id].opcode == Opcode::kCopy && !ids[id.index].is_none() &&
+          replaced_.contains(module_.operands_of(id)[0]))
+        copied.copies.push_back(ids[id.index]);
+    }
+    for (const auto& [copy, p] : of_parameter_) {
+      copied.copies.push_back(ids[copy.index]);
+      copied.of_parameter[ids[copy.index]] = p;
+    }
+    for (const auto& [copy, p] : of_output_) {
+      copied.copies.push_back(ids[copy.index]);
+      copied.of_output[ids[copy.index]] = p;
+    }
+    return copied;
+  }
+
+  const Module& module_;
+  const Pairing& pairing_;
+  InstrId root_;
+  std::vector<InstrId> through_;
+  Rewriter rewriter_;
+  std::map<InstrId, InstrId> replaced_;  // parameters by their copies
+  Copies of_parameter_;
+  Copies of_output_;
+  std::vector<InstrId> parts_;  // of a root that is taken apart
+  InstrId last_;                // the tuple of all outputs; none when there is none
+};
 
 // An output that no donated parameter takes must not lie in one.
 void KeepOutputs(const Analysis& analysis, Copied& copied) {
@@ -231,7 +259,7 @@ Result<Donated> Donate(const Module& module, std::span<const int64_t> parameters
         donated.pairing.refused.empty() ? std::string() : donated.pairing.refused[0].reason);
   if (!module.computations[module.entry].is_scheduled())
     return Fail({}, "the program has no schedule");
-  Copied copied = AddCopies(module, donated.pairing);
+  Copied copied = CopyAdder(module, donated.pairing).Run();
   STOWPLAN_TRY(const Analysis analysis, Analyze(copied.module, setting.rules.analysis));
   KeepOutputs(analysis, copied);
   const KnownOrder known = report::BackendOfTarget(setting.rules.target.name) == Backend::kTpu

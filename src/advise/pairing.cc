@@ -225,6 +225,7 @@ Pairing PairDonations(const Module& module, std::span<const int64_t> parameters,
                       const Target& target) {
   Pairer pairer(module, target);
   std::vector<int64_t> old;
+  old.reserve(module.header.aliases.size() + module.header.donors.size());
   for (const hlo::InputOutputAlias& alias : module.header.aliases) old.push_back(alias.parameter);
   for (const hlo::BufferDonor& donor : module.header.donors) old.push_back(donor.parameter);
   std::ranges::sort(old);

@@ -103,6 +103,130 @@ InstrId Rewriter::Resolve(InstrId id) const {
   return id;
 }
 
+// Reports know instructions by name alone, so names differ in the whole module.
+std::vector<std::string> Rewriter::NewNames() const {
+  std::unordered_set<std::string_view> used;
+  for (size_t i = 0; i < (news_.empty() ? 0 : module_.instructions.size()); ++i)
+    used.insert(module_.name(InstrId(i)));
+  std::vector<std::string> names(news_.size());
+  std::map<std::string, int64_t> last_numbers;
+  for (size_t i = 0; i < news_.size(); ++i) {
+    names[i] = news_[i].name;
+    int64_t& number = last_numbers[news_[i].name];
+    while (used.contains(names[i])) names[i] = news_[i].name + "." + std::to_string(++number);
+    used.insert(names[i]);
+  }
+  return names;
+}
+
+// The old order, new ones behind their anchors.
+Rewriter::Layout Rewriter::FindLayout() const {
+  const size_t old_count = module_.instructions.size();
+  Layout layout;
+  layout.behind.resize(old_count);
+  for (size_t i = 0; i < news_.size(); ++i) {
+    InstrId anchor = news_[i].anchor;
+    while (IsNew(anchor)) anchor = NewOf(anchor).anchor;
+    layout.behind[anchor.index].emplace_back(old_count + i);
+  }
+  for (size_t i = 0; i < old_count; ++i) {
+    if (!IsRemoved(InstrId(i))) layout.rows.emplace_back(i);
+    for (const InstrId id : layout.behind[i]) {
+      if (!IsRemoved(id)) layout.rows.push_back(id);
+    }
+  }
+  layout.map.resize(old_count + news_.size());
+  for (size_t i = 0; i < layout.rows.size(); ++i) layout.map[layout.rows[i].index] = InstrId(i);
+  return layout;
+}
+
+std::vector<InstrId> Rewriter::OperandsOf(InstrId id, const Layout& layout) const {
+  const bool is_new = IsNew(id);
+  const std::span<const InstrId> operands =
+      is_new ? std::span<const InstrId>(NewOf(id).operands) : module_.operands_of(id);
+  std::vector<InstrId> read;
+  read.reserve(operands.size());
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const auto other = operands_.find({id, k});
+    const InstrId operand = other != operands_.end() ? other->second
+                            : is_new                 ? operands[k]
+                                                     : Resolve(operands[k]);
+    read.push_back(layout.map[operand.index]);
+  }
+  return read;
+}
+
+std::vector<Attribute> Rewriter::AttributesOf(InstrId id, const Layout& layout, Module& out) const {
+  std::vector<Attribute> kept;
+  std::vector<InstrId> predecessors;
+  const auto add = [&](std::span<const InstrId> others) {
+    for (const InstrId other : others) {
+      if (!IsRemoved(other)) predecessors.push_back(layout.map[other.index]);
+    }
+  };
+  for (const Attribute& attribute :
+       IsNew(id) ? std::span<const Attribute>(NewOf(id).attributes) : module_.attributes_of(id)) {
+    if (attribute.key == AttributeKey::kControlPredecessors) {
+      add(Module::Rows(module_.instruction_pool, attribute.rows()));
+    } else {
+      kept.push_back(attribute);
+    }
+  }
+  if (const auto added = added_predecessors_.find(id); added != added_predecessors_.end())
+    add(added->second);
+  if (predecessors.empty()) return kept;
+  const Opcode opcode = IsNew(id) ? NewOf(id).head.opcode : module_.instructions[id].opcode;
+  const Attribute attribute = Attribute::OfRows(AttributeKey::kControlPredecessors,
+                                                Append(out.instruction_pool, predecessors));
+  const auto place = std::ranges::find_if(kept, [&](const Attribute& a) {
+    return hlo::PrintRank(opcode, a.key) > hlo::PrintRank(opcode, attribute.key);
+  });
+  kept.insert(place, attribute);
+  return kept;
+}
+
+void Rewriter::BuildRows(const Layout& layout, Module& out) const {
+  const std::vector<std::string> names = NewNames();
+  int64_t last_proto_id = 0;
+  for (const int64_t id : module_.proto_ids) last_proto_id = std::max(last_proto_id, id);
+  for (const InstrId id : layout.rows) {
+    const bool is_new = IsNew(id);
+    Instruction row = is_new ? NewOf(id).head : module_.instructions[id];
+    row.operands = Append(out.operands, OperandsOf(id, layout));
+    row.attributes = Append(out.attributes, AttributesOf(id, layout, out));
+    if (is_new) {
+      row.name = AddText(out, names[id.index - module_.instructions.size()]);
+      // Each call has rows of its own.
+      const std::span<const CompId> callees = Module::Rows(module_.called, row.called);
+      row.called = Append(out.called, std::vector<CompId>(callees.begin(), callees.end()));
+    }
+    out.instructions.Add(row);
+    if (!module_.proto_ids.empty())
+      out.proto_ids.push_back(is_new ? ++last_proto_id : module_.proto_ids[id.index]);
+  }
+  for (const auto& [id, name] : module_.unknown_opcodes) {
+    if (!IsRemoved(id)) out.unknown_opcodes.emplace_back(layout.map[id.index], name);
+  }
+}
+
+std::vector<InstrId> Rewriter::ScheduleOf(CompId id, const Layout& layout) const {
+  std::vector<InstrId> order;
+  const auto add = [&](std::span<const InstrId> others) {
+    for (const InstrId other : others) {
+      if (!IsRemoved(other)) order.push_back(layout.map[other.index]);
+    }
+  };
+  if (const auto schedule = schedules_.find(id); schedule != schedules_.end()) {
+    add(schedule->second);
+    return order;
+  }
+  for (const InstrId i : module_.schedule_of(id)) {
+    add({&i, 1});
+    add(layout.behind[i.index]);
+  }
+  return order;
+}
+
 Module Rewriter::Build(std::vector<InstrId>* ids) const {
   Module out = module_;
   out.header = header_;
@@ -113,126 +237,26 @@ Module Rewriter::Build(std::vector<InstrId>* ids) const {
   out.instruction_pool.clear();
   out.unknown_opcodes.clear();
   out.proto_ids.clear();
-  const size_t old_count = module_.instructions.size();
-  const auto is_removed = [&](InstrId id) { return is_removed_.contains(id); };
-
-  // Who stands where: the old order, new ones behind their anchors.
-  std::vector<std::vector<InstrId>> behind(old_count);
-  for (size_t i = 0; i < news_.size(); ++i) {
-    InstrId anchor = news_[i].anchor;
-    while (IsNew(anchor)) anchor = NewOf(anchor).anchor;
-    behind[anchor.index].emplace_back(old_count + i);
-  }
-  std::vector<InstrId> map(old_count + news_.size());
-  std::vector<InstrId> rows;
-  for (size_t i = 0; i < old_count; ++i) {
-    if (!is_removed(InstrId(i))) rows.emplace_back(i);
-    for (const InstrId id : behind[i]) {
-      if (!is_removed(id)) rows.push_back(id);
-    }
-  }
-  for (size_t i = 0; i < rows.size(); ++i) map[rows[i].index] = InstrId(i);
-
-  // Reports know instructions by name alone, so names differ in the whole module.
-  std::unordered_set<std::string_view> used;
-  for (size_t i = 0; i < (news_.empty() ? 0 : old_count); ++i)
-    used.insert(module_.name(InstrId(i)));
-  std::vector<std::string> names(news_.size());
-  std::map<std::string, int64_t> last_numbers;
-  for (size_t i = 0; i < news_.size(); ++i) {
-    names[i] = news_[i].name;
-    int64_t& number = last_numbers[news_[i].name];
-    while (used.contains(names[i])) names[i] = news_[i].name + "." + std::to_string(++number);
-    used.insert(names[i]);
-  }
-
-  int64_t last_proto_id = 0;
-  for (const int64_t id : module_.proto_ids) last_proto_id = std::max(last_proto_id, id);
-  for (const InstrId id : rows) {
-    const bool is_new = IsNew(id);
-    Instruction row = is_new ? NewOf(id).head : module_.instructions[id];
-    const std::span<const InstrId> operands =
-        is_new ? std::span<const InstrId>(NewOf(id).operands) : module_.operands_of(id);
-    std::vector<InstrId> read;
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const auto other = operands_.find({id, k});
-      const InstrId operand = other != operands_.end() ? other->second
-                              : is_new                 ? operands[k]
-                                                       : Resolve(operands[k]);
-      read.push_back(map[operand.index]);
-    }
-    const std::span<const Attribute> attributes =
-        is_new ? std::span<const Attribute>(NewOf(id).attributes) : module_.attributes_of(id);
-    std::vector<Attribute> kept;
-    std::vector<InstrId> predecessors;
-    for (const Attribute& attribute : attributes) {
-      if (attribute.key != AttributeKey::kControlPredecessors) {
-        kept.push_back(attribute);
-        continue;
-      }
-      for (const InstrId other : Module::Rows(module_.instruction_pool, attribute.rows())) {
-        if (!is_removed(other)) predecessors.push_back(map[other.index]);
-      }
-    }
-    if (const auto added = added_predecessors_.find(id); added != added_predecessors_.end()) {
-      for (const InstrId other : added->second) {
-        if (!is_removed(other)) predecessors.push_back(map[other.index]);
-      }
-    }
-    if (!predecessors.empty()) {
-      const Attribute attribute = Attribute::OfRows(AttributeKey::kControlPredecessors,
-                                                    Append(out.instruction_pool, predecessors));
-      const auto place = std::ranges::find_if(kept, [&](const Attribute& a) {
-        return hlo::PrintRank(row.opcode, a.key) > hlo::PrintRank(row.opcode, attribute.key);
-      });
-      kept.insert(place, attribute);
-    }
-    row.operands = Append(out.operands, read);
-    row.attributes = Append(out.attributes, kept);
-    if (is_new) {
-      row.name = AddText(out, names[id.index - old_count]);
-      // Each call has rows of its own.
-      const std::span<const CompId> callees = Module::Rows(module_.called, row.called);
-      row.called = Append(out.called, std::vector<CompId>(callees.begin(), callees.end()));
-    }
-    out.instructions.Add(row);
-    if (!module_.proto_ids.empty())
-      out.proto_ids.push_back(is_new ? ++last_proto_id : module_.proto_ids[id.index]);
-  }
-  for (const auto& [id, name] : module_.unknown_opcodes) {
-    if (!is_removed(id)) out.unknown_opcodes.emplace_back(map[id.index], name);
-  }
-
+  Layout layout = FindLayout();
+  BuildRows(layout, out);
   size_t next = 0;
   for (size_t c = 0; c < module_.computations.size(); ++c) {
     const CompId id(c);
     Computation& computation = out.computations[id];
     computation.first = InstrId(next);
-    while (next < rows.size() && out.instructions[InstrId(next)].parent == id) ++next;
+    while (next < layout.rows.size() && out.instructions[InstrId(next)].parent == id) ++next;
     computation.count = static_cast<uint32_t>(next) - computation.first.index;
     const auto root = roots_.find(id);
-    computation.root =
-        map[(root != roots_.end() ? root->second : Resolve(module_.computations[id].root)).index];
-    std::vector<InstrId> order;
-    for (const InstrId parameter : module_.parameters_of(id)) {
-      if (!is_removed(parameter)) order.push_back(map[parameter.index]);
-    }
-    computation.parameters = Append(out.instruction_pool, order);
-    order.clear();
-    const auto schedule = schedules_.find(id);
-    if (schedule != schedules_.end()) {
-      for (const InstrId i : schedule->second) order.push_back(map[i.index]);
-    } else {
-      for (const InstrId i : module_.schedule_of(id)) {
-        if (!is_removed(i)) order.push_back(map[i.index]);
-        for (const InstrId added : behind[i.index]) {
-          if (!is_removed(added)) order.push_back(map[added.index]);
-        }
-      }
-    }
-    computation.schedule = Append(out.instruction_pool, order);
+    const InstrId new_root =
+        root != roots_.end() ? root->second : Resolve(module_.computations[id].root);
+    computation.root = layout.map[new_root.index];
+    std::vector<InstrId> parameters;
+    for (const InstrId parameter : module_.parameters_of(id))
+      parameters.push_back(layout.map[parameter.index]);
+    computation.parameters = Append(out.instruction_pool, parameters);
+    computation.schedule = Append(out.instruction_pool, ScheduleOf(id, layout));
   }
-  if (ids != nullptr) *ids = std::move(map);
+  if (ids != nullptr) *ids = std::move(layout.map);
   return out;
 }
 

@@ -62,7 +62,21 @@ class Rewriter {
     std::vector<hlo::Attribute> attributes;
     hlo::InstrId anchor;
   };
+  // Who stands where in the new module.
+  struct Layout {
+    std::vector<hlo::InstrId> rows;                 // ids as they are here
+    std::vector<hlo::InstrId> map;                  // to new ones; none for what is removed
+    std::vector<std::vector<hlo::InstrId>> behind;  // by old row: new ones that it anchors
+  };
   hlo::InstrId Add(New row, std::string_view stem);
+  [[nodiscard]] std::vector<std::string> NewNames() const;
+  [[nodiscard]] Layout FindLayout() const;
+  [[nodiscard]] std::vector<hlo::InstrId> OperandsOf(hlo::InstrId id, const Layout& layout) const;
+  [[nodiscard]] std::vector<hlo::Attribute> AttributesOf(hlo::InstrId id, const Layout& layout,
+                                                         hlo::Module& out) const;
+  void BuildRows(const Layout& layout, hlo::Module& out) const;
+  [[nodiscard]] std::vector<hlo::InstrId> ScheduleOf(hlo::CompId id, const Layout& layout) const;
+  [[nodiscard]] bool IsRemoved(hlo::InstrId id) const { return is_removed_.contains(id); }
   [[nodiscard]] hlo::InstrId Resolve(hlo::InstrId id) const;
   [[nodiscard]] hlo::ShapeId ShapeOf(hlo::InstrId id) const;
   [[nodiscard]] bool IsNew(hlo::InstrId id) const {
