@@ -21,6 +21,7 @@
 #include "stowplan/explain/moment.h"
 #include "stowplan/explain/padding.h"
 #include "stowplan/explain/partition.h"
+#include "stowplan/explain/shares.h"
 #include "stowplan/explain/why.h"
 #include "stowplan/explain/xla_peak.h"
 #include "stowplan/live/analysis.h"
