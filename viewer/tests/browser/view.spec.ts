@@ -283,3 +283,66 @@ test('hostile names are text', async ({ page }) => {
   expect(await page.locator('#app script, #app img, #app iframe, #app svg').count()).toBe(0);
   expect(complaints).toEqual([]);
 });
+
+test('the numbers behind the map are tables', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'tables', oneModule({ values: 200 }));
+  const { header, allocations, brackets, holes, curves } = bundle.modules[0];
+  await page.keyboard.press('5');
+  const rows = {
+    spaces: 10,
+    allocations: allocations.count,
+    'load curve': curves.begins[3] - curves.begins[2],
+    brackets: brackets.count,
+    holes: holes.count,
+  };
+  for (const [table, count] of Object.entries(rows)) {
+    await page.getByLabel('table', { exact: true }).selectOption(table);
+    await expect(page.getByTestId('table')).toHaveAttribute('aria-rowcount', String(count + 1));
+  }
+  await page.getByLabel('table', { exact: true }).selectOption('spaces');
+  const footprint = page.getByRole('row', { name: /^footprint/ });
+  await expect(footprint.getByRole('gridcell').nth(1)).toHaveAttribute(
+    'title',
+    String(header.spaces[0].footprint.bytes),
+  );
+  expect(complaints).toEqual([]);
+});
+
+test('two fingers zoom', async ({ browser }) => {
+  const context = await browser.newContext({
+    hasTouch: true,
+    viewport: { width: 1280, height: 720 },
+  });
+  const page = await context.newPage();
+  const { complaints } = await open(page, 'pinch', oneModule({ values: 300 }));
+  const session = await context.newCDPSession(page);
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', far: number) =>
+    session.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints:
+        type === 'touchEnd'
+          ? []
+          : [
+              { x: 450 - far, y: 400, id: 1 },
+              { x: 450 + far, y: 400, id: 2 },
+            ],
+    });
+  await touch('touchStart', 40);
+  for (let far = 50; far <= 160; far += 10) await touch('touchMove', far);
+  await touch('touchEnd', 0);
+  const view = (await hashOf(page)).get('view')?.split(',').map(Number) ?? [];
+  expect(view).toHaveLength(4);
+  expect(view[1] - view[0]).toBeLessThan(150);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('printed in light, whatever the screen is', async ({ page }) => {
+  const { complaints } = await open(page, 'print', oneModule({ values: 100 }), '#theme=dark');
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  expect(complaints).toEqual([]);
+});
