@@ -34,3 +34,28 @@ export function neighboursOf(module: Module, value: number): Neighbours {
   }
   return found;
 }
+
+// The free bytes around a place in an allocation at a moment: to the nearest live values.
+export interface Gap {
+  begin: number; // within the allocation
+  end: number;
+  below: number; // -1: the bottom of the allocation
+  above: number; // -1: its top
+}
+export function gapAt(module: Module, allocation: number, byte: number, time: number): Gap {
+  const { allocation: homes, offset, size, start, end, count } = module.values;
+  const gap: Gap = { begin: 0, end: module.allocations.size[allocation], below: -1, above: -1 };
+  for (let v = 0; v < count; ++v) {
+    if (homes[v] !== allocation || start[v] < 0 || start[v] > time || end[v] < time) continue;
+    const top = offset[v] + size[v];
+    if (top <= byte && top > gap.begin) {
+      gap.begin = top;
+      gap.below = v;
+    }
+    if (offset[v] > byte && offset[v] < gap.end) {
+      gap.end = offset[v];
+      gap.above = v;
+    }
+  }
+  return gap;
+}
