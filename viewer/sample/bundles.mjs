@@ -21,6 +21,37 @@ export function oneModule({ values = 100, seed = 1, hostile = false, budget = nu
   });
 }
 
+/** @param {{hostile?: boolean}} options */
+export function indexOf({ hostile = false } = {}) {
+  const index = Array.from({ length: 40 }, (_, i) => {
+    const { name, end, all_peak, columns } = makeProgram({ values: 50 + 20 * i, seed: i + 1 });
+    const begin = columns['curve.spaces'][2];
+    const curve = Array.from(columns['curve.times'].subarray(begin), (time, step) => [
+      time,
+      columns['curve.bytes'][begin + step],
+    ]);
+    return {
+      name: hostile ? kHostileNames[i % kHostileNames.length] : `${name}_${i}`,
+      file: hostile && i % 2 ? 'javascript:globalThis.hacked=1' : `module_${i}.html`,
+      backend: 'tpu',
+      peak: all_peak.bytes,
+      values: columns['value.name'].length,
+      end,
+      curve,
+    };
+  });
+  return encodeBundle({
+    schema: 'stowplan.view/1',
+    version: '0.1.0',
+    title: 'dump',
+    budget: null,
+    modules: [],
+    diff: null,
+    sources: [],
+    index,
+  });
+}
+
 /** @param {{values?: number}} options */
 export function twoModules({ values = 200 } = {}) {
   const a = makeProgram({ values, seed: 1 });

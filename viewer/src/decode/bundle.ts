@@ -37,7 +37,8 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   const modules = header.modules.map((module) =>
     readModule(module, new ColumnReader(buffer, areaStart, module.columns)),
   );
-  if (modules.length < 1 || modules.length > 2) throw new Error('the data has no module');
+  const least = Array.isArray(header.index) ? 0 : 1;
+  if (modules.length < least || modules.length > 2) throw new Error('the data has no module');
   return { header, modules, diff: readDiff(header, modules, buffer, areaStart) };
 }
 

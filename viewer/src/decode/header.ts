@@ -68,6 +68,17 @@ export interface SourceFile {
   text: string;
 }
 
+// A module that has a page of its own, beside this one.
+export interface IndexRow {
+  name: string;
+  file: string;
+  backend: string;
+  peak: number; // bytes, of all spaces together
+  values: number;
+  end: number;
+  curve: [number, number][]; // time and bytes, some hundred steps at most
+}
+
 export interface Header {
   schema: string;
   version: string;
@@ -76,6 +87,7 @@ export interface Header {
   modules: ModuleHeader[];
   diff: DiffHeader | null;
   sources: SourceFile[];
+  index?: IndexRow[] | null; // then there are no modules
 }
 
 // What stands for "no row" in columns of u32.

@@ -45,7 +45,8 @@ const kWheel = [
   '#ddcc77',
   '#cc6677',
 ];
-const kRamp = ['#00224e', '#35456c', '#666970', '#948e77', '#c8b866', '#fee838'];
+// Light enough at its dark end to stand out on a dark ground.
+const kRamp = ['#42619a', '#5f7590', '#7f8784', '#a59f78', '#cfbd63', '#fee838'];
 export const kChanges = ['in both, as large', 'grew', 'shrank', 'only here'] as const;
 const kChangeColors = ['#8a94a3', '#d55e00', '#0072b2', '#f0e442'];
 

@@ -78,6 +78,7 @@ export function drawCurve(
     if (budget !== null) {
       const y = scale.y(budget);
       if (y < area.y - 1) {
+        pen.rect(area.x + 3, area.y - 2, 190, 16, theme.paper, 0.82);
         pen.text(area.x + 6, area.y + 6, `capacity ${shortSize(budget)}, far above`, {
           fill: theme.capacity,
         });

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
-import { oneModule, twoModules } from '../../sample/bundles.mjs';
+import { indexOf, oneModule, twoModules } from '../../sample/bundles.mjs';
 import { kHostileNames } from '../../sample/program.mjs';
 import { rectOf, makeLayout } from '../../src/draw/layout';
 import { curveAt, liveAt } from '../../src/model/live';
 import { search } from '../../src/model/search';
 import { labelOf, nameOf } from '../../src/model/words';
-import { hashOf, kEmptyPage, listenTo, open, shownTotal } from './page';
+import { hashOf, kEmptyPage, listenTo, open, shownTotal, writePage } from './page';
 
 const kMap = { x: 92, y: 160 }; // somewhere in the margin of the map
 
@@ -23,7 +23,6 @@ test('a damaged file says so', async ({ page }) => {
   const bundle = oneModule({ values: 50 });
   const complaints: string[] = [];
   listenTo(page, complaints);
-  const { writePage } = await import('./page');
   await page.goto(writePage('damaged', bundle.subarray(0, bundle.length / 2)).url);
   await expect(page.getByText('This file cannot be shown')).toBeVisible();
 });
@@ -344,5 +343,20 @@ test('printed in light, whatever the screen is', async ({ page }) => {
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
   await page.evaluate(() => dispatchEvent(new Event('afterprint')));
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+  expect(complaints).toEqual([]);
+});
+
+test('an index leads to pages beside it, and nowhere else', async ({ page }) => {
+  const complaints: string[] = [];
+  listenTo(page, complaints);
+  await page.goto(writePage('index', indexOf()).url);
+  const rows = page.getByTestId('index').getByRole('row');
+  await expect(rows).toHaveCount(40);
+  await page.getByLabel('module').fill('step_1');
+  await expect(rows).toHaveCount(11);
+  await expect(rows.first().getByRole('link')).toHaveAttribute('href', /^module_\d+\.html$/);
+  await page.goto(writePage('index-hostile', indexOf({ hostile: true })).url);
+  await expect(page.getByTestId('index').getByRole('link')).toHaveCount(20);
+  expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
   expect(complaints).toEqual([]);
 });
