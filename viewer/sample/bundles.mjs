@@ -25,7 +25,7 @@ export function oneModule({ values = 100, seed = 1, hostile = false, budget = nu
 export function indexOf({ hostile = false } = {}) {
   const index = Array.from({ length: 40 }, (_, i) => {
     const { name, end, all_peak, columns } = makeProgram({ values: 50 + 20 * i, seed: i + 1 });
-    const begin = columns['curve.spaces'][2];
+    const begin = columns['curve.begins'][2];
     const curve = Array.from(columns['curve.times'].subarray(begin), (time, step) => [
       time,
       columns['curve.bytes'][begin + step],

@@ -483,7 +483,7 @@ function finish({ name, end, values, ops, opAt, allocations, frames, brackets, s
     'bracket.depth': u8(brackets, (row) => row.depth),
     'bracket.kind': u8(brackets, (row) => row.kind),
     'bracket.label': text(brackets, (row) => row.label),
-    'curve.spaces': Uint32Array.from([
+    'curve.begins': Uint32Array.from([
       0,
       ...curves.map((curve) => (curveEnd += curve.times.length)),
     ]),

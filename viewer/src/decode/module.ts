@@ -116,7 +116,7 @@ export function readModule(header: ModuleHeader, columns: ColumnReader): Module 
     frames: readFrames(columns),
     brackets: readBrackets(columns),
     curves: {
-      begins: columns.u32('curve.spaces'),
+      begins: columns.u32('curve.begins'),
       times: columns.i32('curve.times'),
       bytes: columns.f64('curve.bytes'),
     },
@@ -234,7 +234,7 @@ function check(module: Module): void {
   }
   checkIds('bracket.kind', module.brackets.kind, header.bracket_kinds.length);
   checkBegins(
-    'curve.spaces',
+    'curve.begins',
     curves.begins,
     header.spaces.length + 1,
     sameLength('curve', [curves.times, curves.bytes]),
