@@ -33,6 +33,7 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   if (header.schema !== kSchema) {
     throw new Error(`the data is of schema ${String(header.schema)}; this page reads ${kSchema}`);
   }
+  settle(header);
   const areaStart = Math.ceil((12 + headerLength) / 8) * 8;
   const modules = header.modules.map((module) =>
     readModule(module, new ColumnReader(buffer, areaStart, module.columns)),
@@ -40,6 +41,19 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   const least = Array.isArray(header.index) ? 0 : 1;
   if (modules.length < least || modules.length > 2) throw new Error('the data has no module');
   return { header, modules, diff: readDiff(header, modules, buffer, areaStart) };
+}
+
+// What is left out is the same as null or nothing.
+function settle(header: Header): void {
+  header.budget ??= null;
+  header.diff ??= null;
+  header.sources ??= [];
+  header.modules ??= [];
+  for (const module of header.modules) {
+    module.unknown ??= [];
+    module.target ??= null;
+    for (const space of module.spaces) space.bound ??= null;
+  }
 }
 
 function readDiff(

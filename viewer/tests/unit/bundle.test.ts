@@ -65,6 +65,18 @@ describe('a bundle', () => {
     expect(read).toBeGreaterThan(0);
   });
 
+  test('may leave out what is null', () => {
+    const text = (bundle: Buffer) => bundle.subarray(12, 12 + bundle.readUInt32LE(8)).toString();
+    const whole = oneModule({ values: 20 });
+    // Blanks keep the header as long as it was.
+    for (const part of ['"budget":null,', '"diff":null,', '"bound":null,']) {
+      expect(text(whole)).toContain(part);
+      whole.write(' '.repeat(part.length), whole.indexOf(part), 'latin1');
+    }
+    const { header, modules, diff } = readBundle(bufferOf(whole));
+    expect([header.budget, diff, modules[0].header.spaces[1].bound]).toEqual([null, null, null]);
+  });
+
   test('of another schema is refused by name', () => {
     const whole = oneModule({ values: 20 });
     whole.write('stowplan.view/9', whole.indexOf('stowplan.view/1'), 'latin1');
