@@ -254,7 +254,7 @@ class ModuleWriter {
     };
     for (const explain::Curve& curve : curves_.spaces) add(curve);
     add(curves_.all);
-    Add("curve.spaces", begins);
+    Add("curve.begins", begins);
     Add("curve.times", times);
     Add("curve.bytes", bytes);
   }

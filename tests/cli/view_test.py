@@ -54,7 +54,7 @@ class Module:
         return owned
 
     def curve_at(self, which, time):
-        begins, times, steps = (self.column(f"curve.{name}") for name in ("spaces", "times", "bytes"))
+        begins, times, steps = (self.column(f"curve.{name}") for name in ("begins", "times", "bytes"))
         now = [steps[k] for k in range(begins[which], begins[which + 1]) if times[k] <= time]
         return int(now[-1]) if now else 0
 
@@ -143,7 +143,8 @@ class View(CliCase):
 
     def test_hostile_names(self):
         for name in ("</script><script>alert(1)</script>", "\u202egnp.exe", "x" * 10000, "\"'&<!--", "\x01\x7f"):
-            text = MODULE.replace("multiply(%a, %x)", f"multiply(%a, %x), metadata={{op_name={json.dumps(name)}}}")
+            quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+            text = MODULE.replace("multiply(%a, %x)", f'multiply(%a, %x), metadata={{op_name="{quoted}"}}')
             page = self.folder / "view.html"
             answer = self.run_cli("view", self.write("m.hlo", text), "--target=cpu", "-o", str(page))
             self.assertEqual(answer.code, 0, answer)
