@@ -2,6 +2,8 @@
 #include "check/overwriting.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -203,6 +205,15 @@ class FusionWalk {
       frame = Frame::kSlice;
       return true;
     }
+    if (frame == Frame::kWhole && opcode(user) == Opcode::kSlice && k == 0) {
+      if (const std::optional<Run> read = RunOfSlice(user), written = RunOfUpdate();
+          read && written) {
+        frame = Frame::kSlice;
+        // What is not written over may be read at any time.
+        ends = read->begin >= written->end || written->begin >= read->end;
+        if (ends || *read == *written) return true;
+      }
+    }
     if (opcode(user) == Opcode::kReduce && k < module_.operands_of(user).size() / 2) {
       // Each element is read once, when the loop comes to it.
       ends = true;
@@ -235,6 +246,71 @@ class FusionWalk {
     }
   }
 
+  // Elements [begin, end) of an array as they lie in memory.
+  struct Run {
+    int64_t begin = 0;
+    int64_t end = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  // The elements from `starts` on, as many as `sizes` says; none when they are not one run.
+  [[nodiscard]] std::optional<Run> RunOf(ShapeId array, std::span<const int64_t> starts,
+                                         std::span<const int64_t> sizes) const {
+    const std::span<const int64_t> dims = module_.shapes.dims(array);
+    const std::span<const int64_t> order = Order(module_.shapes, array);
+    if (Count(module_.shapes, array) < 0 || order.size() != dims.size() ||
+        starts.size() != dims.size() || sizes.size() != dims.size())
+      return std::nullopt;
+    Run run;
+    int64_t count = 1;
+    int64_t stride = 1;
+    for (const int64_t d : order) {
+      const auto k = static_cast<size_t>(d);
+      // Behind a dimension of which only a part is meant, there may be no more than one of each.
+      if (count != stride && sizes[k] != 1) return std::nullopt;
+      if (starts[k] < 0 || sizes[k] < 0 || starts[k] > dims[k] - sizes[k]) return std::nullopt;
+      run.begin += starts[k] * stride;
+      count *= sizes[k];
+      stride *= dims[k];
+    }
+    run.end = run.begin + count;
+    return run;
+  }
+  [[nodiscard]] std::optional<Run> RunOfSlice(InstrId slice) const {
+    const hlo::Attribute* attribute = module_.FindAttribute(slice, AttributeKey::kSlice);
+    if (attribute == nullptr) return std::nullopt;
+    std::vector<int64_t> starts;
+    std::vector<int64_t> sizes;
+    const std::span<const int64_t> rows = Module::Rows(module_.ints, attribute->rows());
+    for (size_t r = 0; r + 2 < rows.size(); r += 3) {
+      if (rows[r + 2] != 1 && rows[r + 1] - rows[r] > 1) return std::nullopt;
+      starts.push_back(rows[r]);
+      sizes.push_back(rows[r + 1] - rows[r]);
+    }
+    return RunOf(module_.instructions[module_.operands_of(slice)[0]].shape, starts, sizes);
+  }
+  // What the target writes, where constants say it.
+  [[nodiscard]] std::optional<Run> RunOfUpdate() const {
+    if (opcode(target_) != Opcode::kDynamicUpdateSlice) return std::nullopt;
+    const std::span<const InstrId> operands = module_.operands_of(target_);
+    const ShapeId array = module_.instructions[operands[0]].shape;
+    const std::span<const int64_t> dims = module_.shapes.dims(array);
+    const std::span<const int64_t> sizes =
+        module_.shapes.dims(module_.instructions[operands[1]].shape);
+    if (operands.size() - 2 != dims.size() || sizes.size() != dims.size()) return std::nullopt;
+    std::vector<int64_t> starts;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const std::string_view literal = LiteralOf(operands[d + 2]);
+      int64_t start = 0;
+      const auto [end, error] =
+          std::from_chars(literal.data(), literal.data() + literal.size(), start);
+      if (literal.empty() || error != std::errc() || end != literal.data() + literal.size())
+        return std::nullopt;
+      // A slice that would end outside is moved inside.
+      starts.push_back(std::max<int64_t>(0, std::min(start, dims[d] - sizes[d])));
+    }
+    return RunOf(array, starts, sizes);
+  }
+
   [[nodiscard]] bool ReadsTheUpdatedSlice(InstrId slice) const {
     if (opcode(target_) != Opcode::kDynamicUpdateSlice) return false;
     const std::span<const InstrId> updated = module_.operands_of(target_);
@@ -251,12 +327,13 @@ class FusionWalk {
   }
   [[nodiscard]] bool AreEqual(InstrId a, InstrId b) const {
     if (a == b) return true;
-    if (opcode(a) != Opcode::kConstant || opcode(b) != Opcode::kConstant) return false;
-    const auto literal = [&](InstrId id) {
-      const hlo::Attribute* attribute = module_.FindAttribute(id, AttributeKey::kLiteral);
-      return attribute == nullptr ? std::string_view() : module_.view(attribute->text());
-    };
-    return !literal(a).empty() && literal(a) == literal(b);
+    return !LiteralOf(a).empty() && LiteralOf(a) == LiteralOf(b);
+  }
+  // Empty when it is no constant.
+  [[nodiscard]] std::string_view LiteralOf(InstrId id) const {
+    if (opcode(id) != Opcode::kConstant) return {};
+    const hlo::Attribute* attribute = module_.FindAttribute(id, AttributeKey::kLiteral);
+    return attribute == nullptr ? std::string_view() : module_.view(attribute->text());
   }
 
   const Module& module_;

@@ -104,6 +104,34 @@ TEST(XlaVectors, AnUpdateInPlaceMayReadWhatItWritesThere) {
       "");
 }
 
+// Where the update goes is known: it is read from there, from elsewhere, or from what it writes.
+TEST(XlaVectors, AnUpdateInPlaceAtAConstantPlace) {
+  const auto update = [](std::string_view slice) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[8,8]{1,0} parameter(0)
+  flat = f32[64]{0} bitcast(x)
+  at = s32[] constant(16)
+  s = f32[2,8]{1,0} slice(x), slice=)" +
+           std::string(slice) + R"(
+  n = f32[2,8]{1,0} negate(s)
+  u = f32[16]{0} bitcast(n)
+  ROOT updated = f32[64]{0} dynamic-update-slice(flat, u, at)
+}
+ENTRY main {
+  p = f32[8,8]{1,0} parameter(0)
+  ROOT f = f32[64]{0} fusion(p), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 256: p@0 f@0";
+  EXPECT_EQ(Summary(CheckText(update("{[2:4], [0:8]}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(update("{[4:6], [0:8]}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(update("{[0:2], [0:8]}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(update("{[3:5], [0:8]}"), kPlan)), "in-place p f\n");
+  EXPECT_EQ(Summary(CheckText(update("{[1:3], [0:8]}"), kPlan)), "in-place p f\n");
+}
+
 // openxla/xla 38597: an update in place of what a transposition makes of an operand.
 std::string Transposed(std::string_view layout) {
   return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
@@ -126,6 +154,7 @@ ENTRY main {
 }
 )";
 }
+
 constexpr std::string_view kTransposedInPlace = "p0 1024: p@0 f@0\np1 256: u@0\np2 4: i@0";
 
 TEST(XlaVectors, AnUpdateInPlaceOfATransposition) {
