@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that Stowplan needs and that are missing: tools/setup.sh GROUP...
 #
-# Groups: build (the binary), test, clang (second compiler, sanitizers, fuzzer), lint, bench.
+# Groups: build (the binary), test, clang (second compiler, sanitizers, fuzzer), lint,
+# viewer (a browser for its tests; Node is not among them, Debian 12 has too old a one), bench.
 # When nothing is missing it neither asks for rights nor touches the network.
 set -euo pipefail
 
@@ -14,6 +15,7 @@ packages_of() {
     test) echo ccache mold python3 libgtest-dev libgmock-dev librapidcheck-dev ;;
     clang) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-tidy-19 python3 shellcheck ;;
+    viewer) echo chromium ;;
     bench) echo python3 python3-venv libbenchmark-dev ;;
     *) echo "setup: no such group: $1" >&2; return 2 ;;
   esac

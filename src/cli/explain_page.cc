@@ -267,6 +267,7 @@ void AppendNext(const ExplainView& view, std::string& out) {
   }
   add("--by=op_name", "the same as a tree; also stack, parameter");
   add("--at=T --top=30", "another moment, more rows");
+  add("--advice", "what would save memory, each change tried");
   add("--padding", "what tiles cost");
   add("--source-root=DIR", "your source with bytes beside it");
   table.Append(out);

@@ -44,6 +44,9 @@ class Documents(CliCase):
     def test_explain(self):
         self.check("docs/explain.md", 3)
 
+    def test_out_of_memory(self):
+        self.check("docs/out-of-memory.md", 6)
+
     def test_diff(self):
         self.check("docs/diff.md", 2)
 
