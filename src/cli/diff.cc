@@ -147,6 +147,7 @@ int Run(const Arguments& arguments, Console& console) {
 
 std::vector<std::string_view> GroupNames() {
   std::vector<std::string_view> names;
+  names.reserve(diff::kGroups);
   for (size_t i = 0; i < diff::kGroups; ++i)
     names.push_back(diff::Name(static_cast<diff::Group>(i)));
   return names;

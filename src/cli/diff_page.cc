@@ -255,6 +255,7 @@ void AppendTotals(const DiffView& view, std::string& out) {
   const SpaceDiff& all = view.diff.spaces[0];
   if (view.diff.has_peak) {
     std::vector<Row> rows;
+    rows.reserve(view.diff.kinds.size() + 1);
     for (const diff::KindTotal& kind : view.diff.kinds)
       rows.push_back({std::string(kind.name), kind.a, kind.b});
     rows.push_back({"= peak", all.a.bytes, all.b.bytes});

@@ -66,6 +66,7 @@ std::optional<std::vector<explain::Why>> FindWhys(const ExplainOptions& options,
   const std::vector<report::ValueId> found = explain::FindValues(*picture.report, options.value);
   if (found.empty()) {
     std::vector<std::string> names;
+    names.reserve(picture.report->values.size());
     for (size_t i = 0; i < picture.report->values.size(); ++i)
       names.push_back(explain::ValueName(*picture.report, report::ValueId(i)));
     console.ShowError("there is no value `" + options.value + "`",
@@ -222,6 +223,7 @@ int Run(const Arguments& arguments, Console& console) {
 
 std::vector<std::string_view> ByNames() {
   std::vector<std::string_view> names;
+  names.reserve(explain::kBys);
   for (size_t i = 0; i < explain::kBys; ++i)
     names.push_back(explain::Name(static_cast<explain::By>(i)));
   return names;

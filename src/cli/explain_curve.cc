@@ -53,7 +53,7 @@ size_t WidthFor(int64_t end, size_t most) {
 int64_t EighthsOf(int64_t bytes, int64_t most, int64_t eighths) {
   if (most <= 0 || bytes <= 0) return 0;
   const double share = static_cast<double>(bytes) / static_cast<double>(most);
-  return std::max<int64_t>(1, static_cast<int64_t>(share * static_cast<double>(eighths) + 0.5));
+  return std::max<int64_t>(1, std::llround(share * static_cast<double>(eighths)));
 }
 
 std::string Axis(int64_t end, int64_t marked, size_t width) {

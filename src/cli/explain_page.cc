@@ -226,10 +226,11 @@ void AppendHead(const ExplainView& view, std::string& out) {
     if (!id.is_none()) {
       const explain::Op& op = picture.ops[id];
       const std::vector<explain::FrameId> stack = explain::StackOf(picture, op.frame);
-      for (size_t i = stack.size(); i-- > 0 && stack.size() - i <= 3;) {
-        const std::string_view function = picture.frames[stack[i]].function;
-        out += fmt::format("  {} {}{}\n", i + 1 == stack.size() ? "by" : "   from",
-                           Printable(explain::SourceText(picture, stack[i])),
+      for (size_t k = 0; k < std::min<size_t>(3, stack.size()); ++k) {
+        const explain::FrameId frame = stack[stack.size() - 1 - k];
+        const std::string_view function = picture.frames[frame].function;
+        out += fmt::format("  {} {}{}\n", k == 0 ? "by" : "   from",
+                           Printable(explain::SourceText(picture, frame)),
                            function.empty() ? "" : " in " + Printable(function));
       }
       if (!op.op_name.empty())

@@ -51,6 +51,7 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
     file.lines[picture.frames[row.frame].line] += row.own;
   }
   std::vector<std::string_view> order;
+  order.reserve(files.size());
   for (const auto& [name, file] : files) order.push_back(name);
   std::ranges::stable_sort(order, std::greater(),
                            [&](std::string_view name) { return files[name].bytes; });

@@ -66,6 +66,59 @@ std::string HolderText(const Picture& picture, const explain::Why& why) {
   return "not known: no file tells its uses or its live range";
 }
 
+void AppendUses(const ExplainView& view, const explain::Why& why, std::string& out) {
+  const Picture& picture = view.picture;
+  const report::Value& value = picture.report->values[why.value];
+  out += "\nWho reads it, in order\n";
+  if (!value.has_uses) {
+    out += "  not known: no file lists uses\n";
+  } else if (why.uses.empty()) {
+    out += "  nobody\n";
+  }
+  TextTable uses({TextTable::kRight, TextTable::kLeft});
+  const size_t shown = view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);
+  // The last ones hold it: where there are too many, the first are left out.
+  if (shown < why.uses.size())
+    uses.Add({"", fmt::format("{} earlier ones", why.uses.size() - shown)});
+  for (size_t i = why.uses.size() - shown; i < why.uses.size(); ++i) {
+    const explain::UseAt& use = why.uses[i];
+    uses.Add({use.time < 0 ? "" : "t=" + std::to_string(use.time),
+              OpText(picture, use.op, use.name, kExplainWidth - 14)});
+  }
+  uses.Append(out);
+}
+
+void AppendAliases(const ExplainView& view, const explain::Why& why, std::string& out) {
+  if (!why.aliases.empty()) out += "\nAlso seen or shared\n";
+  size_t left = view.limit == 0 ? SIZE_MAX : view.limit;
+  for (const explain::Alias& alias : why.aliases) {
+    if (left-- == 0) {
+      out += fmt::format("  and {} more\n", why.aliases.size() - view.limit);
+      break;
+    }
+    out += fmt::format("  {}: {}\n", Shortened(Printable(alias.where), 38),
+                       explain::Describe(alias.rule));
+  }
+}
+
+void AppendNeighbours(const report::Report& report, const explain::Why& why, std::string& out) {
+  const auto neighbour = [&](std::string_view head, report::ValueId id) {
+    if (id.is_none()) return;
+    const report::Value& other = report.values[id];
+    out += fmt::format("  {:<8}{}, {}, {}\n", head,
+                       Shortened(Printable(explain::ValueName(report, id)), 30),
+                       HumanBytes(other.size), Range(other));
+  };
+  if (!(why.below.is_none() && why.above.is_none() && why.before.is_none() &&
+        why.after.is_none())) {
+    out += "\nNeighbours in its allocation\n";
+    neighbour("below", why.below);
+    neighbour("above", why.above);
+    neighbour("before", why.before);
+    neighbour("after", why.after);
+  }
+}
+
 }  // namespace
 
 std::string WhyPage(const ExplainView& view, const explain::Why& why) {
@@ -105,49 +158,9 @@ std::string WhyPage(const ExplainView& view, const explain::Why& why) {
   out += "\nWhat holds it\n";
   AppendParagraph(HolderText(picture, why), 2, out);
 
-  out += "\nWho reads it, in order\n";
-  if (!value.has_uses) {
-    out += "  not known: no file lists uses\n";
-  } else if (why.uses.empty()) {
-    out += "  nobody\n";
-  }
-  TextTable uses({TextTable::kRight, TextTable::kLeft});
-  const size_t shown = view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);
-  // The last ones hold it: where there are too many, the first are left out.
-  if (shown < why.uses.size())
-    uses.Add({"", fmt::format("{} earlier ones", why.uses.size() - shown)});
-  for (size_t i = why.uses.size() - shown; i < why.uses.size(); ++i) {
-    const explain::UseAt& use = why.uses[i];
-    uses.Add({use.time < 0 ? "" : "t=" + std::to_string(use.time),
-              OpText(picture, use.op, use.name, kExplainWidth - 14)});
-  }
-  uses.Append(out);
-
-  if (!why.aliases.empty()) out += "\nAlso seen or shared\n";
-  size_t left = view.limit == 0 ? SIZE_MAX : view.limit;
-  for (const explain::Alias& alias : why.aliases) {
-    if (left-- == 0) {
-      out += fmt::format("  and {} more\n", why.aliases.size() - view.limit);
-      break;
-    }
-    out += fmt::format("  {}: {}\n", Shortened(Printable(alias.where), 38),
-                       explain::Describe(alias.rule));
-  }
-  const auto neighbour = [&](std::string_view head, report::ValueId id) {
-    if (id.is_none()) return;
-    const report::Value& other = report.values[id];
-    out += fmt::format("  {:<8}{}, {}, {}\n", head,
-                       Shortened(Printable(explain::ValueName(report, id)), 30),
-                       HumanBytes(other.size), Range(other));
-  };
-  if (!(why.below.is_none() && why.above.is_none() && why.before.is_none() &&
-        why.after.is_none())) {
-    out += "\nNeighbours in its allocation\n";
-    neighbour("below", why.below);
-    neighbour("above", why.above);
-    neighbour("before", why.before);
-    neighbour("after", why.after);
-  }
+  AppendUses(view, why, out);
+  AppendAliases(view, why, out);
+  AppendNeighbours(report, why, out);
   return out;
 }
 

@@ -62,6 +62,7 @@ std::string Head(const GateView& view) {
 // What was breached first; else as they came.
 std::vector<const GateRow*> Sorted(const GateView& view) {
   std::vector<const GateRow*> rows;
+  rows.reserve(view.rows.size());
   for (const GateRow& row : view.rows) rows.push_back(&row);
   std::ranges::stable_sort(rows, [](const GateRow* a, const GateRow* b) {
     return gate::IsBreach(a->verdict.outcome) && !gate::IsBreach(b->verdict.outcome);

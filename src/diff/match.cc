@@ -68,7 +68,7 @@ struct Round {
 // From strict to loose. Shapes go before names do: a larger batch keeps the names, and the number
 // of dimensions.
 const std::vector<Round>& Rounds() {
-  static const std::vector<Round> rounds = {
+  static const std::vector<Round> kRounds = {
       {{kOpName, kSource, kShape, kIndex, kOpcode, kClass}, {}},
       {{kOpName, kShape, kIndex, kOpcode, kClass}, {}},
       {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {kOpName}},
@@ -81,13 +81,13 @@ const std::vector<Round>& Rounds() {
       {{kShape, kIndex, kClass, kPosition}, {}},
       {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {}},
   };
-  return rounds;
+  return kRounds;
 }
 
 // Where one side does not say what values are, names are better than nothing.
 const Round& RoundOfNames() {
-  static const Round round = {{kName, kShape, kIndex}, {}};
-  return round;
+  static const Round kRound = {{kName, kShape, kIndex}, {}};
+  return kRound;
 }
 
 struct Item {

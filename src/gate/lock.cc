@@ -76,7 +76,7 @@ Result<std::vector<Figure>> ReadLock(const std::string& file, std::string_view t
           ErrorAt(file, number, "line " + std::to_string(row->second) + " is about the same"));
       continue;
     }
-    figures.push_back({.module = std::string(line), .space = *space, .bytes = *bytes});
+    figures.push_back({.module = std::string(line), .space = space, .bytes = *bytes});
   }
   if (!errors.empty()) return std::unexpected(std::move(errors));
   return figures;
