@@ -29,7 +29,7 @@ struct Span {
 class BracketFinder {
  public:
   explicit BracketFinder(const explain::Picture& picture)
-      : picture_(picture), module_(*picture.module), times_(module_.instructions.size(), -1) {
+      : module_(*picture.module), times_(module_.instructions.size(), -1) {
     for (const explain::Op& op : picture.ops.rows()) {
       if (!op.instruction.is_none()) times_[op.instruction.index] = op.time;
     }
@@ -122,7 +122,6 @@ class BracketFinder {
                          .label = std::string(module_.name(caller))});
   }
 
-  const explain::Picture& picture_;
   const hlo::Module& module_;
   std::vector<int64_t> times_;  // by instruction; -1: not on the time line
   std::vector<Span> spans_;     // by computation
