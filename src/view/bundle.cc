@@ -85,7 +85,7 @@ void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& cu
     json.Field("color", *curve.space);
     json.Field("name", report::SpaceName(shown.picture->backend, *curve.space));
     WritePeak(json, "peak", curve.peak);
-    WriteFootprint(json, explain::FootprintAt(*shown.picture, curve.peak.time, *curve.space));
+    WriteFootprint(json, explain::FootprintAt(*shown.picture, curve.peak.time, curve.space));
     const auto bound =
         std::ranges::find(shown.bounds, *curve.space, &std::pair<int64_t, int64_t>::first);
     WriteOptional(json, "bound",

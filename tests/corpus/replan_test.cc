@@ -34,7 +34,7 @@ std::string WriteWhole(const Report& report) {
 
 // "cpu"; of archives with folders for compilers "dialects/cpu_tf22".
 std::string GroupOf(const std::string& file) {
-  const std::string archive = ArchiveOf(file);
+  std::string archive = ArchiveOf(file);
   if (archive != "dialects" && archive != kOracle) return archive;
   const std::filesystem::path path = std::filesystem::relative(file, STOWPLAN_CORPUS_DIR);
   return archive + "/" + std::next(path.begin())->string();

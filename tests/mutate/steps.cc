@@ -120,6 +120,7 @@ void Interpreter::Step(InstrId id) {
     }
     case Opcode::kTuple: {
       std::vector<Node> parts;
+      parts.reserve(inputs.size());
       for (const Node* input : inputs) parts.push_back(*input);
       Set(id, Table(id, {}, module_.instructions[id].shape, std::move(parts)));
       Store(env_[id.index]);
