@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "cli/names.h"
 #include "cli/report_list.h"
 #include "cli/suggest.h"
 #include "report/from_proto.h"
@@ -31,6 +32,19 @@ std::string_view OwnName(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
   const size_t dot = name.find('.');
   return name.starts_with("module_") && dot != std::string_view::npos ? name.substr(dot + 1) : name;
+}
+
+std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own) {
+  own.push_back(
+      {.name = "module", .value = "NAME", .help = "of a directory, the module of this name"});
+  own.push_back({.name = "target",
+                 .value = "NAME",
+                 .help = "the machine; without, found",
+                 .choices = TargetNames()});
+  own.push_back({.name = "xla-version",
+                 .value = "NAME",
+                 .help = "the release whose rules count, when there is no plan"});
+  return own;
 }
 
 bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) {

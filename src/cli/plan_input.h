@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/console.h"
 #include "cli/plan_setting.h"
 #include "cli/report_input.h"
@@ -36,6 +37,10 @@ struct PlanInputOptions {
 
 // The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
 std::string_view OwnName(std::string_view name);
+
+// A command's own options, and those that PlanInputOptions come from: --module, --target and
+// --xla-version.
+std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own);
 
 // Keeps the modules that --module means: those of this name, else those that have it in their
 // names. False, and a message, when there are none.

@@ -13,7 +13,6 @@
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/source_root.h"
@@ -121,28 +120,17 @@ CommandSpec ViewCommand() {
           "  stowplan view before/ after/ -o change.html   beside each other\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
-      .options =
-          {
-              {.name = "output",
-               .short_name = 'o',
-               .value = "FILE",
-               .help = "where to write, `-`: standard output",
-               .fallback = "view.html"},
-              {.name = "budget", .value = "BYTES", .help = "draw a line at 14GiB or so"},
-              {.name = "source-root",
-               .value = "DIR",
-               .help = "put the source files below it into the page"},
-              {.name = "module",
-               .value = "NAME",
-               .help = "of a directory, the module of this name"},
-              {.name = "target",
-               .value = "NAME",
-               .help = "the machine; without, found",
-               .choices = TargetNames()},
-              {.name = "xla-version",
-               .value = "NAME",
-               .help = "the release whose rules count, when there is no plan"},
-          },
+      .options = WithPlanInput({
+          {.name = "output",
+           .short_name = 'o',
+           .value = "FILE",
+           .help = "where to write, `-`: standard output",
+           .fallback = "view.html"},
+          {.name = "budget", .value = "BYTES", .help = "draw a line at 14GiB or so"},
+          {.name = "source-root",
+           .value = "DIR",
+           .help = "put the source files below it into the page"},
+      }),
       .run = Run,
   };
 }
