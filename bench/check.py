@@ -1,30 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checker: must take less time than reading the same module from text."""
 
-import json
-import pathlib
-import subprocess
-import tempfile
-
-import assign
-
-CHECKER = assign.ROOT / "build/release/bench/stowplan_bench_check"
+import large_modules
 
 
 def against_reading(results):
     print("\nchecking a plan, against reading the module's text\n")
     print(f"  {'module':34}{'executed':>10}{'reading':>12}{'checking':>12}   must be less")
-    folder = assign.CORPUS / "scale"
-    cases = [(name, "gpu", folder / name / "sm_9.0a_gpu_after_optimizations.txt")
-             for name in ("lm_unrolled_24", "lm_unrolled_96", "rnn_unrolled_500")]
-    with tempfile.TemporaryDirectory() as temporary:
-        for layers in (312, 3125):
-            file = pathlib.Path(temporary) / f"step_{layers}.hlo"
-            assign.unrolled_step(layers, file)
-            cases.append((f"training step, {layers} layers", "cpu", file))
-        for name, target, file in cases:
-            command = [CHECKER, target, "5", file]
-            row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            results.append({"check": name, **row})
-            print(f"  {name:34}{row['executed']:10}{row['read_s'] * 1e3:9.1f} ms{row['check_s'] * 1e3:9.1f} ms"
-                  f"   {'yes' if row['check_s'] < row['read_s'] else 'NO'}")
+    for name, row in large_modules.measured("stowplan_bench_check"):
+        results.append({"check": name, **row})
+        print(f"  {name:34}{row['executed']:10}{row['read_s'] * 1e3:9.1f} ms{row['check_s'] * 1e3:9.1f} ms"
+              f"   {'yes' if row['check_s'] < row['read_s'] else 'NO'}")
