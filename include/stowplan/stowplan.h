@@ -29,11 +29,13 @@
 //     check::CheckPlan                whether a plan is sound, by executing the program on it
 //     check::CheckReport              the same from a report alone, as far as it tells
 //
-//     explain::Complete               live ranges and uses for a report that has none, from its
-//     program explain::MakePicture            a report with what each value is, in the user's words
+//     explain::Complete               live ranges and uses of a report without, from the program
+//     explain::MakePicture            a report with what each value is, in the user's words
 //     explain::CurvesOf, MomentAt     what is live when
 //     explain::PartitionOf            what fills a moment, by source line, op_name, kind, ...
 //     explain::FootprintAt            where the rest of the memory is
+//     explain::WhyAlive, SharesOf     what holds a value; what values own as time goes by
+//     view::WriteBundle, WritePage    the same as one HTML file that draws it
 //     exporting::Write                a moment for pprof, Perfetto, speedscope, flame graphs, ...
 //
 //     diff::DiffOf                    what changed between two pictures, in terms that add up
@@ -76,8 +78,12 @@
 #include "stowplan/explain/complete.h"
 #include "stowplan/explain/footprint.h"
 #include "stowplan/explain/moment.h"
+#include "stowplan/explain/padding.h"
 #include "stowplan/explain/partition.h"
 #include "stowplan/explain/picture.h"
+#include "stowplan/explain/shares.h"
+#include "stowplan/explain/why.h"
+#include "stowplan/explain/xla_peak.h"
 #include "stowplan/export/export.h"
 #include "stowplan/gate/gate.h"
 #include "stowplan/gate/lock.h"
@@ -121,3 +127,4 @@
 #include "stowplan/text/parse.h"
 #include "stowplan/values/positions.h"
 #include "stowplan/values/value_flow.h"
+#include "stowplan/view/view.h"
