@@ -42,12 +42,12 @@ int main(int argc, char** argv) {
     if (!plan) return 2;
     const stowplan::report::Report report = stowplan::report::ReportOf(
         *module, *analysis, *plan, *stowplan::report::FindReportStyle("jaxlib-0.11.2"));
-    // All that the page shows.
+    // All that the page shows, and all other tables.
     const double middle = CpuSeconds();
     const auto picture = explain::MakePicture(report, &*module, target);
     if (!picture) return 2;
-    const explain::Curves curves = explain::CurvesOf(report);
-    const explain::Moment moment = explain::MomentAt(*picture, curves.all.peak.time);
+    const explain::Curve& curve = picture->curves.all;
+    const explain::Moment moment = explain::MomentAt(*picture, curve.peak.time);
     int64_t total = 0;
     for (size_t by = 0; by < explain::kBys; ++by)
       total += explain::PartitionOf(*picture, moment, static_cast<explain::By>(by)).total();
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     if (total <= 0 || !gap) return 1;
     instructions = module->instructions.size();
     values = report.values.size();
-    peak = curves.all.peak.bytes;
+    peak = curve.peak.bytes;
   }
   fmt::print(
       "{{\"instructions\": {}, \"values\": {}, \"peak\": {}, \"read_s\": {}, \"explain_s\": {}}}\n",

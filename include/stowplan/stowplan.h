@@ -31,7 +31,7 @@
 //
 //     explain::Complete               live ranges and uses of a report without, from the program
 //     explain::MakePicture            a report with what each value is, in the user's words
-//     explain::CurvesOf, MomentAt     what is live when
+//     explain::MomentAt               what is live when
 //     explain::PartitionOf            what fills a moment, by source line, op_name, kind, ...
 //     explain::FootprintAt            where the rest of the memory is
 //     explain::WhyAlive, SharesOf     what holds a value; what values own as time goes by

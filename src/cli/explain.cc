@@ -132,7 +132,6 @@ int Explain(const ExplainOptions& options, Console& console) {
     return kBadUse;
   }
   ExplainView view{.picture = *picture,
-                   .curves = {},
                    .name = input->name,
                    .input = options.input.inputs[0],
                    .is_ours = input->is_ours,
@@ -155,7 +154,6 @@ int Explain(const ExplainOptions& options, Console& console) {
       return console.Print(TextOf(options, view, *whys), kFine);
     return console.Print(PageWithoutPeak(*picture, *summary, view.name), kFine);
   }
-  view.curves = explain::CurvesOf(input->report);
   std::optional<ChosenMoment> chosen = ChooseMoment(options.time, *picture, view.curve(), console);
   if (!chosen) return kBadUse;
   view.moment = std::move(chosen->moment);

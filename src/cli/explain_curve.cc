@@ -114,15 +114,15 @@ std::string CurvePage(const ExplainView& view) {
 // A row for each moment at which a memory space changes.
 std::string CurveCsv(const ExplainView& view) {
   std::set<int64_t> times;
-  for (const Step& step : view.curves.all.steps) times.insert(step.time);
+  for (const Step& step : view.picture.curves.all.steps) times.insert(step.time);
   std::string out = "time,instruction";
-  for (const Curve& curve : view.curves.spaces) {
+  for (const Curve& curve : view.picture.curves.spaces) {
     for (const Step& step : curve.steps) times.insert(step.time);
     out += ",space_" + std::to_string(*curve.space);
   }
   out += ",all\n";
   const std::vector<std::string_view>& sequence = view.picture.report->live_ranges->sequence;
-  std::vector<size_t> next(view.curves.spaces.size() + 1);
+  std::vector<size_t> next(view.picture.curves.spaces.size() + 1);
   const auto level = [&](const Curve& curve, size_t& at, int64_t time) {
     while (at < curve.steps.size() && curve.steps[at].time <= time) ++at;
     return at == 0 ? 0 : curve.steps[at - 1].bytes;
@@ -138,9 +138,9 @@ std::string CurveCsv(const ExplainView& view) {
       name = quoted + "\"";
     }
     out += fmt::format("{},{}", time, name);
-    for (size_t i = 0; i < view.curves.spaces.size(); ++i)
-      out += fmt::format(",{}", level(view.curves.spaces[i], next[i], time));
-    out += fmt::format(",{}\n", level(view.curves.all, next.back(), time));
+    for (size_t i = 0; i < view.picture.curves.spaces.size(); ++i)
+      out += fmt::format(",{}", level(view.picture.curves.spaces[i], next[i], time));
+    out += fmt::format(",{}\n", level(view.picture.curves.all, next.back(), time));
   }
   return out;
 }
@@ -172,7 +172,7 @@ std::string CurveSvg(const ExplainView& view) {
   constexpr int kPanel = kHeight + 70;
   const int64_t end = std::max<int64_t>(0, view.picture.report->live_ranges->end);
   std::vector<const Curve*> curves;
-  for (const Curve& curve : view.curves.spaces) {
+  for (const Curve& curve : view.picture.curves.spaces) {
     if (curve.peak.bytes != 0) curves.push_back(&curve);
   }
   std::string out = fmt::format(

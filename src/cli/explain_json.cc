@@ -80,7 +80,7 @@ class Writer {
 
   void WritePeaks() {
     json_.BeginArray("spaces");
-    for (const explain::Curve& curve : view_.curves.spaces) {
+    for (const explain::Curve& curve : view_.picture.curves.spaces) {
       json_.BeginObject();
       json_.Field("space", *curve.space);
       json_.Field("name", report::SpaceName(picture_.backend, *curve.space));
@@ -93,8 +93,8 @@ class Writer {
     }
     json_.End();
     json_.BeginObject("together");
-    json_.Field("bytes", view_.curves.all.peak.bytes);
-    WriteInstruction(view_.curves.all.peak.time);
+    json_.Field("bytes", view_.picture.curves.all.peak.bytes);
+    WriteInstruction(view_.picture.curves.all.peak.time);
     json_.End();
   }
 
@@ -116,7 +116,7 @@ class Writer {
     if (view_.space) json_.Field("space", *view_.space);
     json_.Field("is_peak", view_.is_peak);
     json_.Field("bytes", view_.moment.bytes);
-    WriteFootprint(explain::FootprintAt(picture_, view_.moment.time, view_.space));
+    WriteFootprint(explain::FootprintOf(picture_, view_.moment));
     if (!has_curve_) {
       json_.End();
       return;

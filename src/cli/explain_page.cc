@@ -23,7 +23,7 @@ using explain::Row;
 constexpr auto kLeft = TextTable::kLeft;
 constexpr auto kRight = TextTable::kRight;
 
-const explain::Curve& ExplainView::curve() const { return CurveOf(curves, space); }
+const explain::Curve& ExplainView::curve() const { return CurveOf(picture.curves, space); }
 
 std::string SpaceName(const ExplainView& view, std::optional<int64_t> space) {
   return space ? SpaceText(view.picture.backend, *space) : "all memory spaces";
@@ -133,7 +133,7 @@ std::string PartitionPage(const ExplainView& view, By by) {
 }
 
 void AppendFootprint(const ExplainView& view, std::string& out) {
-  const explain::Footprint split = explain::FootprintAt(view.picture, view.moment.time, view.space);
+  const explain::Footprint split = explain::FootprintOf(view.picture, view.moment);
   TextTable table({kRight, kRight, kLeft});
   const auto add = [&](int64_t bytes, std::string what) {
     if (bytes != 0)
@@ -213,7 +213,7 @@ namespace {
 
 void AppendHead(const ExplainView& view, std::string& out) {
   const explain::Picture& picture = view.picture;
-  const explain::Footprint split = explain::FootprintAt(picture, view.moment.time, view.space);
+  const explain::Footprint split = explain::FootprintOf(picture, view.moment);
   out += fmt::format("{}: {}\n", Printable(view.name), HumanAndExactBytes(view.moment.bytes));
   out += fmt::format("  {} in {}, of {} that it takes\n",
                      view.is_peak ? "live at the peak" : "live at this moment",
@@ -241,16 +241,16 @@ void AppendHead(const ExplainView& view, std::string& out) {
 }
 
 void AppendSpaces(const ExplainView& view, std::string& out) {
-  if (view.curves.spaces.size() < 2) return;
+  if (view.picture.curves.spaces.size() < 2) return;
   out += "\nMemory spaces\n";
   TextTable table({kLeft, kRight, kLeft});
-  for (const explain::Curve& curve : view.curves.spaces) {
+  for (const explain::Curve& curve : view.picture.curves.spaces) {
     if (curve.peak.bytes == 0) continue;
     table.Add({SpaceName(view, curve.space), HumanAndExactBytes(curve.peak.bytes),
                Shortened(TimeText(view.picture, curve.peak.time), 34)});
   }
-  table.Add({"together", HumanAndExactBytes(view.curves.all.peak.bytes),
-             Shortened(TimeText(view.picture, view.curves.all.peak.time), 34)});
+  table.Add({"together", HumanAndExactBytes(view.picture.curves.all.peak.bytes),
+             Shortened(TimeText(view.picture, view.picture.curves.all.peak.time), 34)});
   table.Append(out);
 }
 

@@ -20,7 +20,6 @@ inline constexpr size_t kExplainWidth = 80;
 
 struct ExplainView {
   const explain::Picture& picture;
-  explain::Curves curves;
   std::string name;              // of the module
   std::string input;             // as it was typed, for commands to try next
   bool is_ours = false;          // the plan is Stowplan's

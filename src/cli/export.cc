@@ -58,7 +58,7 @@ std::optional<exporting::Subject> FindSubject(const ExportOptions& options,
                       "give the module or its -live-range.txt as well; csv and json do without");
     return std::nullopt;
   }
-  const explain::Curves curves = explain::CurvesOf(*picture.report);
+  const explain::Curves& curves = picture.curves;
   std::optional<ChosenMoment> chosen =
       ChooseMoment(options.time, picture, CurveOf(curves, space), console);
   if (!chosen) return std::nullopt;

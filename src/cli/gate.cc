@@ -54,7 +54,7 @@ std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
                         "give the module or its -live-range.txt as well, or use --of=footprint");
       return std::nullopt;
     }
-    const explain::Curves curves = explain::CurvesOf(*picture.report);
+    const explain::Curves& curves = picture.curves;
     for (const explain::Curve& curve : curves.spaces)
       figures.push_back({.module = module, .space = curve.space, .bytes = curve.peak.bytes});
     figures.push_back({.module = module, .space = std::nullopt, .bytes = curves.all.peak.bytes});

@@ -2,9 +2,11 @@
 #include "stowplan/explain/footprint.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/radix_sort.h"
 #include "report/peak.h"
 #include "stowplan/report/peak.h"
 
@@ -34,7 +36,7 @@ struct Covered {
 
 // What ranges cover of [0, size), and how much of each gap ends at the next multiple of `step`.
 Covered Cover(std::vector<ByteRange> ranges, int64_t size, int64_t step) {
-  std::ranges::sort(ranges, {}, &ByteRange::begin);
+  RadixSort(ranges, [](const ByteRange& range) { return RadixKey(range.begin); });
   Covered covered;
   int64_t end = 0;
   const auto gap_until = [&](int64_t next) {
@@ -57,8 +59,8 @@ ByteRange BytesOf(const report::Value& value) {
 
 // `values` are those that lie in the allocation.
 Footprint SplitOf(const report::Report& report, const report::Allocation& allocation,
-                  const std::vector<report::ValueId>& values, const report::Peak& load,
-                  int64_t live, int64_t step) {
+                  std::span<const report::ValueId> values, const report::Peak& load, int64_t live,
+                  int64_t step) {
   Footprint split{.bytes = allocation.size};
   if (allocation.is_thread_local) {
     split.thread_local_bytes = allocation.size;
@@ -68,65 +70,76 @@ Footprint SplitOf(const report::Report& report, const report::Allocation& alloca
   split.dead = load.bytes - live;
   if (load.bytes == allocation.size) return split;
   std::vector<ByteRange> timed;
-  std::vector<ByteRange> all;
+  std::vector<ByteRange> untimed;
   std::vector<ByteRange> fullest;  // and what has no time
   for (const report::ValueId id : values) {
     const report::Value& value = report.values[id];
     const bool is_timed = report::IsCounted(report, value);
     if (is_timed) timed.push_back(BytesOf(value));
-    if (is_timed || !value.has_range) all.push_back(BytesOf(value));
+    if (!value.has_range) untimed.push_back(BytesOf(value));
     if (is_timed ? value.start <= load.time && load.time <= value.end : !value.has_range)
       fullest.push_back(BytesOf(value));
   }
-  split.untimed =
-      Cover(std::move(all), allocation.size, 1).bytes - Cover(timed, allocation.size, 1).bytes;
+  if (!untimed.empty()) {
+    std::vector<ByteRange> all = timed;
+    all.insert(all.end(), untimed.begin(), untimed.end());
+    split.untimed = Cover(std::move(all), allocation.size, 1).bytes -
+                    Cover(std::move(timed), allocation.size, 1).bytes;
+  }
   const int64_t rest = allocation.size - load.bytes - split.untimed;
   split.alignment = std::min(rest, Cover(std::move(fullest), allocation.size, step).alignment);
   split.fragmentation = rest - split.alignment;
   return split;
 }
 
+void Add(const Footprint& more, Footprint& sum) {
+  sum.bytes += more.bytes;
+  sum.live += more.live;
+  sum.dead += more.dead;
+  sum.fragmentation += more.fragmentation;
+  sum.alignment += more.alignment;
+  sum.untimed += more.untimed;
+  sum.thread_local_bytes += more.thread_local_bytes;
+}
+
 }  // namespace
 
-std::vector<Footprint> FootprintsAt(const Picture& picture, int64_t time) {
+Footprint FootprintOf(const Picture& picture, const Moment& moment) {
   const report::Report& report = *picture.report;
-  std::vector<Footprint> splits(report.allocations.size());
-  if (!picture.peak) return splits;
+  Footprint sum;
+  if (!picture.peak) return sum;
   std::vector<int64_t> live(report.allocations.size());
-  for (const report::LiveValue& row : report::LiveValuesAt(report, time))
-    live[report.values[row.value].allocation.index] += row.bytes;
-  std::vector<std::vector<report::ValueId>> values(report.allocations.size());
+  for (const Share& share : moment.shares)
+    live[report.values[share.value].allocation.index] += share.bytes;
+  // The values of each allocation, one behind the other.
+  std::vector<uint32_t> begins(report.allocations.size() + 1);
+  for (const report::Value& value : report.values.rows()) {
+    if (!value.allocation.is_none()) ++begins[value.allocation.index + 1];
+  }
+  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  std::vector<report::ValueId> values(begins.back());
+  std::vector<uint32_t> next = begins;
   for (size_t i = 0; i < report.values.size(); ++i) {
-    const report::ValueId id(i);
-    if (!report.values[id].allocation.is_none())
-      values[report.values[id].allocation.index].push_back(id);
+    const report::AllocationId allocation = report.values[report::ValueId(i)].allocation;
+    if (!allocation.is_none()) values[next[allocation.index]++] = report::ValueId(i);
   }
   std::vector<std::pair<int64_t, int64_t>> steps;  // by memory space
-  for (size_t i = 0; i < splits.size(); ++i) {
+  for (size_t i = 0; i < report.allocations.size(); ++i) {
     const report::Allocation& allocation = report.allocations[report::AllocationId(i)];
+    if (moment.space && allocation.color != *moment.space) continue;
     auto step = std::ranges::find(steps, allocation.color, &std::pair<int64_t, int64_t>::first);
     if (step == steps.end())
       step = steps.insert(step, {allocation.color, AlignmentOf(report, allocation.color)});
-    splits[i] =
-        SplitOf(report, allocation, values[i], picture.peak->allocations[i], live[i], step->second);
+    Add(SplitOf(report, allocation, std::span(values).subspan(begins[i], begins[i + 1] - begins[i]),
+                picture.peak->allocations[i], live[i], step->second),
+        sum);
   }
-  return splits;
+  return sum;
 }
 
 Footprint FootprintAt(const Picture& picture, int64_t time, std::optional<int64_t> space) {
-  const std::vector<Footprint> splits = FootprintsAt(picture, time);
-  Footprint sum;
-  for (size_t i = 0; i < splits.size(); ++i) {
-    if (space && picture.report->allocations[report::AllocationId(i)].color != *space) continue;
-    sum.bytes += splits[i].bytes;
-    sum.live += splits[i].live;
-    sum.dead += splits[i].dead;
-    sum.fragmentation += splits[i].fragmentation;
-    sum.alignment += splits[i].alignment;
-    sum.untimed += splits[i].untimed;
-    sum.thread_local_bytes += splits[i].thread_local_bytes;
-  }
-  return sum;
+  if (!picture.peak) return {};
+  return FootprintOf(picture, MomentAt(picture, time, space));
 }
 
 }  // namespace stowplan::explain

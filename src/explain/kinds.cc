@@ -141,10 +141,6 @@ class KindFinder {
   void FindReadByBackward() {
     const size_t count = report_.values.size();
     is_read_by_backward_.assign(count, 0);
-    std::vector<uint32_t> order(count);
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, std::greater(),
-                             [&](uint32_t i) { return picture_.ops[picture_.values[i].op].time; });
     std::vector<uint8_t> is_backward(picture_.ops.size(), 0);
     bool has_backward = false;
     for (size_t i = 0; i < picture_.ops.size(); ++i) {
@@ -152,6 +148,10 @@ class KindFinder {
       has_backward = has_backward || is_backward[i] != 0;
     }
     if (!has_backward) return;
+    std::vector<uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](uint32_t i) { return picture_.ops[picture_.values[i].op].time; });
     std::vector<uint8_t> is_read(picture_.ops.size(), 0);  // by op: one of its values is
     for (const uint32_t i : order) {
       // Others would neither be kept nor be moved.

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "explain/op_slots.h"
 #include "stowplan/report/summary.h"
 
 namespace stowplan::explain {
@@ -53,32 +54,23 @@ class Labeller {
   }
 
  private:
-  OpId AddOp(std::string_view name) {
-    const auto [row, is_new] = picture_.ops_by_name.try_emplace(name, picture_.ops.next_id());
-    if (is_new) {
-      Op op;
-      op.name = name;
-      picture_.ops.Add(op);
-    }
-    return row->second;
-  }
-
   void AddOps() {
-    const size_t count =
-        report_.values.size() + (report_.live_ranges ? report_.live_ranges->sequence.size() : 0);
-    picture_.ops_by_name.reserve(count);
-    picture_.ops.Reserve(count);
+    ReserveOps(report_.live_ranges ? report_.live_ranges->sequence.size() : report_.values.size(),
+               picture_);
     if (report_.live_ranges) {
       int64_t time = 0;
       for (const std::string_view name : report_.live_ranges->sequence) {
-        Op& op = picture_.ops[AddOp(name)];
+        Op& op = picture_.ops[AddOp(name, picture_)];
         if (op.time < 0) op.time = time;
         ++time;
       }
     }
     picture_.values.resize(report_.values.size());
+    NearOps near(picture_);
     for (size_t i = 0; i < report_.values.size(); ++i) {
-      picture_.values[i].op = AddOp(report_.values[report::ValueId(i)].instruction);
+      const std::string_view name = report_.values[report::ValueId(i)].instruction;
+      const OpId op = near.Find(name);
+      picture_.values[i].op = op.is_none() ? AddOp(name, picture_) : op;
     }
   }
 
@@ -158,13 +150,14 @@ class Labeller {
   // Names are unique in what XLA writes; elsewhere, those outside of fusions are meant.
   void FindInstructions() {
     const hlo::Module& module = *picture_.module;
+    NearOps near(picture_);
     for (const bool is_fused : {false, true}) {
       for (size_t i = 0; i < module.instructions.size(); ++i) {
         const hlo::Instruction& instruction = module.instructions[InstrId(i)];
         if ((is_fused_[instruction.parent.index] != 0) != is_fused) continue;
-        const auto row = picture_.ops_by_name.find(module.view(instruction.name));
-        if (row == picture_.ops_by_name.end()) continue;
-        Op& op = picture_.ops[row->second];
+        const OpId found = near.Find(module.view(instruction.name));
+        if (found.is_none()) continue;
+        Op& op = picture_.ops[found];
         if (!op.instruction.is_none()) continue;
         op.instruction = InstrId(i);
         op.opcode = instruction.opcode;

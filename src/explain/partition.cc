@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "explain/tree_maker.h"
 #include "stowplan/explain/footprint.h"
 
 namespace stowplan::explain {
@@ -15,104 +16,16 @@ namespace {
 constexpr std::array<std::string_view, kBys> kNames = {"value",     "source", "stack",    "op_name",
                                                        "parameter", "kind",   "footprint"};
 
-// A tree that grows by paths, and is put in order at the end.
-class TreeMaker {
- public:
-  TreeMaker(const Moment& moment, By by) {
-    partition_.by = by;
-    partition_.time = moment.time;
-    partition_.space = moment.space;
-    Row root;
-    root.name = "total";
-    rows_.push_back(std::move(root));
-  }
-
-  // Begins a path at the root, or where another one ended.
-  void Begin(uint32_t row = 0) { at_ = row; }
-  [[nodiscard]] uint32_t at() const { return at_; }
-  Row& Down(std::string_view name) {
-    const auto key = std::pair(at_, std::string(name));
-    const auto [found, is_new] = children_.try_emplace(key, static_cast<uint32_t>(rows_.size()));
-    if (is_new) return DownNew(std::string(name));
-    at_ = found->second;
-    return rows_[at_];
-  }
-  // A row of its own, whatever the names of the others.
-  Row& DownNew(std::string name) {
-    Row row;
-    row.name = std::move(name);
-    row.parent = at_;
-    row.depth = rows_[at_].depth + 1;
-    at_ = static_cast<uint32_t>(rows_.size());
-    rows_.push_back(std::move(row));
-    return rows_[at_];
-  }
-  Row& DownOther(std::string_view name) {
-    Row& row = Down(name);
-    row.is_other = true;
-    return row;
-  }
-  // The bytes of `count` values, where the path ends.
-  void Add(int64_t bytes, int64_t count = 1) {
-    if (bytes == 0) return;
-    rows_[at_].own += bytes;
-    rows_[at_].values += count;
-  }
-
-  Partition Make() && {
-    for (size_t i = rows_.size(); i-- > 0;) {
-      Row& row = rows_[i];
-      row.total += row.own;
-      if (i == 0) break;
-      // Children stand behind their parents.
-      rows_[row.parent].total += row.total;
-      rows_[row.parent].values += row.values;
-    }
-    Order();
-    return std::move(partition_);
-  }
-
- private:
-  void Order() {
-    std::vector<std::vector<uint32_t>> below(rows_.size());
-    for (size_t i = 1; i < rows_.size(); ++i) {
-      if (rows_[i].total != 0) below[rows_[i].parent].push_back(static_cast<uint32_t>(i));
-    }
-    const auto rank = [&](uint32_t a, uint32_t b) {
-      const Row& x = rows_[a];
-      const Row& y = rows_[b];
-      if (x.total != y.total) return x.total > y.total;
-      if (x.is_other != y.is_other) return y.is_other;
-      return x.name < y.name;
-    };
-    struct Visit {
-      uint32_t row;
-      uint32_t parent;
-    };
-    std::vector<Visit> stack = {{0, 0}};
-    while (!stack.empty()) {
-      const Visit visit = stack.back();
-      stack.pop_back();
-      const auto id = static_cast<uint32_t>(partition_.rows.size());
-      std::vector<uint32_t>& children = below[visit.row];
-      std::ranges::sort(children, rank);
-      for (size_t i = children.size(); i-- > 0;) stack.push_back({children[i], id});
-      partition_.rows.push_back(std::move(rows_[visit.row]));
-      partition_.rows.back().parent = visit.parent;
-    }
-  }
-
-  Partition partition_;
-  std::vector<Row> rows_;
-  std::map<std::pair<uint32_t, std::string>, uint32_t> children_;
-  uint32_t at_ = 0;
-};
-
 // For values that a question has no answer for.
 std::string_view OtherName(const ValueFact& fact, std::string_view otherwise) {
   if (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) return "(parameters)";
   if (fact.is_parameter_copy) return "(copies of parameters)";
   return fact.kind == Kind::kConstant ? "(constants)" : otherwise;
+}
+
+bool HasSource(const Picture& picture, FrameId id) {
+  return !id.is_none() &&
+         (!picture.frames[id].file.empty() || !picture.frames[id].function.empty());
 }
 
 class Partitioner {
@@ -121,6 +34,7 @@ class Partitioner {
       : picture_(picture), moment_(moment), by_(by), tree_(moment, by) {}
 
   Partition Run() && {
+    if (by_ == By::kValue) tree_.Reserve(moment_.shares.size());
     for (const Share& share : moment_.shares) {
       tree_.Begin();
       switch (by_) {
@@ -213,7 +127,7 @@ class Partitioner {
 
   // What of the footprint is not live.
   void AddRest() {
-    const Footprint split = FootprintAt(picture_, moment_.time, moment_.space);
+    const Footprint split = FootprintOf(picture_, moment_);
     const auto add = [&](std::string_view name, int64_t bytes) {
       tree_.Begin();
       tree_.DownOther(name);
@@ -255,7 +169,7 @@ std::string_view RowOfOthers(const Picture& picture, report::ValueId id, By by) 
   switch (by) {
     case By::kSource:
     case By::kStack:
-      return SourceText(picture, fact.frame).empty() ? OtherName(fact, "(no source)") : "";
+      return HasSource(picture, fact.frame) ? "" : OtherName(fact, "(no source)");
     case By::kOpName: {
       // The op_name of a parameter and its copies is its path.
       const bool is_parameter = (fact.kind == Kind::kParameter || fact.kind == Kind::kDonated) &&

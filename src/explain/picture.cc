@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "explain/kinds.h"
 #include "explain/labels.h"
+#include "explain/op_slots.h"
 #include "stowplan/report/replan.h"
 #include "stowplan/report/summary.h"
 
@@ -107,8 +108,7 @@ void AddUnknowns(Picture& picture) {
 }  // namespace
 
 OpId Picture::FindOp(std::string_view name) const {
-  const auto row = ops_by_name.find(name);
-  return row == ops_by_name.end() ? OpId() : row->second;
+  return op_slots.empty() ? OpId() : op_slots[FindSlot(*this, name, HashOfName(name))].op;
 }
 
 Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
@@ -121,7 +121,9 @@ Result<Picture> MakePicture(const report::Report& report, const hlo::Module* mod
   AddLabels(picture);
   AddPadding(picture);
   if (report::HasPeak(report)) {
-    STOWPLAN_TRY(picture.peak, report::ComputeTruePeak(report));
+    STOWPLAN_TRY(report::LiveBytes bytes, report::ComputeLiveBytes(report));
+    picture.peak = std::move(bytes.peak);
+    picture.curves = std::move(bytes.curves);
   }
   AddKinds(picture);
   AddUnknowns(picture);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/explain/xla_peak.h"
 
-#include <map>
-
 #include "base/checked_math.h"
 #include "report/reconcile.h"
 
@@ -29,19 +27,16 @@ std::optional<PeakGap> GapToXla(const Picture& picture) {
     gap.is_printed = true;
   } else {
     const std::optional<report::XlaPeak> computed =
-        report::ComputeXlaPeak(report, report::ComputePlainSizes(report), report.dialect.peak_line);
+        report::ComputeXlaPeak(report, picture.plain_sizes, report.dialect.peak_line);
     if (!computed) return std::nullopt;
     gap.xla = SumOf(computed->time, computed->rows);
   }
   gap.peak = picture.peak->all;
-  std::map<int64_t, int64_t> spaces;
-  for (const report::LiveValue& row : report::LiveValuesAt(report, gap.xla.time)) {
-    spaces[report.allocations[report.values[row.value].allocation].color] += row.bytes;
-    gap.live_then += row.bytes;
-  }
-  for (const report::SpacePeak& space : picture.peak->spaces) {
+  gap.live_then = report::BytesAt(picture.curves.all, gap.xla.time);
+  for (const report::Curve& curve : picture.curves.spaces) {
     gap.spaces_then.push_back(
-        {.color = space.color, .peak = {.bytes = spaces[space.color], .time = gap.xla.time}});
+        {.color = *curve.space,
+         .peak = {.bytes = report::BytesAt(curve, gap.xla.time), .time = gap.xla.time}});
   }
   gap.other_moment = gap.peak.bytes - gap.live_then;
   if (const std::optional<report::PeakSteps> steps = report::StepsAt(

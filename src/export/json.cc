@@ -51,7 +51,7 @@ class Writer {
 
   void WriteSpaces() {
     json_.BeginArray("spaces");
-    for (const explain::Curve& curve : explain::CurvesOf(report_).spaces) {
+    for (const explain::Curve& curve : picture_.curves.spaces) {
       json_.BeginObject();
       json_.Field("space", *curve.space);
       json_.Field("name", std::string_view(SpaceWord(picture_, *curve.space)));

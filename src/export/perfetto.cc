@@ -40,7 +40,7 @@ class TraceWriter {
 
   void Write() {
     ChooseValues();
-    const explain::Curves curves = explain::CurvesOf(report_);
+    const explain::Curves& curves = picture_.curves;
     json_.BeginObject();
     json_.Field("displayTimeUnit", "ns");
     WriteHead();

@@ -27,6 +27,18 @@ int64_t TotalBytes(const Report& report) {
   return total;
 }
 
+namespace {
+
+// Whether it is an instruction of this shape: `%x = f32[2]{0} add(...)`.
+bool HasShape(std::string_view instruction, std::string_view shape) {
+  const size_t equals = instruction.find(" = ");
+  if (equals == std::string_view::npos) return false;
+  instruction.remove_prefix(equals + 3);
+  return instruction.starts_with(shape) && instruction.substr(shape.size()).starts_with(' ');
+}
+
+}  // namespace
+
 PlainSizes ComputePlainSizes(const Report& report) {
   PlainSizes sizes;
   sizes.value.resize(report.values.size());
@@ -35,12 +47,25 @@ PlainSizes ComputePlainSizes(const Report& report) {
   // The shape of a tuple instruction stands at its value {} too; some dialects have no instruction
   // texts.
   std::unordered_map<std::string_view, std::string_view> whole;
-  for (const Value& value : report.values.rows()) {
-    if (!value.shape.empty() && value.index.numbers.count == 0)
-      whole.emplace(value.instruction, value.shape);
+  const bool has_parts = std::ranges::any_of(report.values.rows(), [](const Value& value) {
+    return value.instruction_text.empty() &&
+           (value.index.numbers.count != 0 || value.shape.empty());
+  });
+  if (has_parts) {
+    for (const Value& value : report.values.rows()) {
+      if (!value.shape.empty() && value.index.numbers.count == 0)
+        whole.emplace(value.instruction, value.shape);
+    }
   }
   for (size_t i = 0; i < report.values.size(); ++i) {
     const Value& value = report.values[ValueId(i)];
+    // As a rule the instruction makes just this value.
+    if (value.index.numbers.count == 0 && !value.shape.empty() &&
+        (value.instruction_text.empty() || HasShape(value.instruction_text, value.shape))) {
+      if (const std::optional<hlo::ShapeId> shape = shapes.Parse(value.shape))
+        sizes.value[i] = sizes.instruction[i] = shapes.PlainBytes(*shape);
+      continue;
+    }
     std::optional<hlo::ShapeId> instruction;
     if (!value.instruction_text.empty()) {
       instruction = shapes.OfInstruction(value.instruction_text);

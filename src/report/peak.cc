@@ -3,39 +3,47 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/radix_sort.h"
 #include "stowplan/report/peak.h"
 
 namespace stowplan::report {
 
 CoveredBytes::CoveredBytes(std::span<const ByteRange> ranges) {
-  places_.reserve(ranges.size() * 2);
-  for (const ByteRange& range : ranges) {
-    places_.push_back(range.begin);
-    places_.push_back(range.end);
-  }
-  std::ranges::sort(places_);
-  places_.erase(std::ranges::unique(places_).begin(), places_.end());
-  if (places_.size() < 2) places_.clear();  // no bytes at all
-  ranges_.reserve(ranges.size());
-  const auto leaf_at = [&](int64_t place) {
-    const auto found = std::ranges::lower_bound(places_, place);
-    return static_cast<uint32_t>(found - places_.begin());
+  struct Edge {
+    int64_t place;
+    uint32_t range;
+    bool is_end;
   };
-  for (const ByteRange& range : ranges) {
-    if (places_.empty() || range.begin == range.end) {
-      ranges_.emplace_back();
-    } else {
-      ranges_.push_back({.begin = leaf_at(range.begin), .end = leaf_at(range.end)});
-    }
+  std::vector<Edge> edges;
+  edges.reserve(ranges.size() * 2);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin == ranges[i].end) continue;
+    edges.push_back({ranges[i].begin, static_cast<uint32_t>(i), false});
+    edges.push_back({ranges[i].end, static_cast<uint32_t>(i), true});
+  }
+  RadixSort(edges, [](const Edge& edge) { return RadixKey(edge.place); });
+  ranges_.resize(ranges.size());
+  for (const Edge& edge : edges) {
+    if (places_.empty() || places_.back() != edge.place) places_.push_back(edge.place);
+    const auto leaf = static_cast<uint32_t>(places_.size() - 1);
+    (edge.is_end ? ranges_[edge.range].end : ranges_[edge.range].begin) = leaf;
   }
   if (places_.empty()) return;
+  constexpr uint64_t kFewPieces = 64;  // of a range, where a tree would not be faster
+  uint64_t pieces = 0;
+  for (const Leaves& leaves : ranges_) pieces += leaves.end - leaves.begin;
+  if (pieces <= kFewPieces * ranges.size()) {
+    counts_.resize(places_.size() - 1);
+    return;
+  }
   size_ = std::bit_ceil(places_.size() - 1);
   counts_.resize(size_ * 2);
-  covered_.resize(size_ * 2);
+  covered_below_.resize(size_ * 2);
 }
 
 int64_t CoveredBytes::Width(size_t node) const {
@@ -48,26 +56,48 @@ int64_t CoveredBytes::Width(size_t node) const {
 
 void CoveredBytes::Recount(size_t node) {
   if (counts_[node] != 0) {
-    covered_[node] = Width(node);
+    covered_below_[node] = Width(node);
   } else {
-    covered_[node] = node >= size_ ? 0 : covered_[node * 2] + covered_[node * 2 + 1];
+    covered_below_[node] =
+        node >= size_ ? 0 : covered_below_[node * 2] + covered_below_[node * 2 + 1];
   }
 }
 
 void CoveredBytes::Change(size_t range, int32_t by) {
-  const auto [begin, end] = ranges_[range];
-  if (begin == end) return;
+  const Leaves leaves = ranges_[range];
+  if (leaves.begin == leaves.end) return;
+  if (size_ != 0) {
+    ChangeTree(leaves, by);
+    return;
+  }
+  for (uint32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
+    const int32_t before = counts_[leaf];
+    counts_[leaf] += by;
+    if ((before == 0) == (counts_[leaf] == 0)) continue;
+    const int64_t width = places_[leaf + 1] - places_[leaf];
+    covered_ += by > 0 ? width : -width;
+  }
+}
+
+void CoveredBytes::ChangeTree(Leaves leaves, int32_t by) {
   const auto change = [&](size_t node) {
     counts_[node] += by;
     Recount(node);
   };
   // The few nodes that together are the range, from the leaves up.
-  for (size_t a = begin + size_, b = end + size_; a < b; a /= 2, b /= 2) {
+  for (size_t a = leaves.begin + size_, b = leaves.end + size_; a < b; a /= 2, b /= 2) {
     if (a % 2 == 1) change(a++);
     if (b % 2 == 1) change(--b);
   }
-  for (size_t node = (begin + size_) / 2; node != 0; node /= 2) Recount(node);
-  for (size_t node = (end - 1 + size_) / 2; node != 0; node /= 2) Recount(node);
+  // All above them: two ways, until they meet.
+  size_t left = (leaves.begin + size_) / 2;
+  size_t right = (leaves.end - 1 + size_) / 2;
+  for (; left != right; left /= 2, right /= 2) {
+    Recount(left);
+    Recount(right);
+  }
+  for (; left != 0; left /= 2) Recount(left);
+  covered_ = covered_below_[1];
 }
 
 bool IsCounted(const Report& report, const Value& value) {
@@ -77,108 +107,153 @@ bool IsCounted(const Report& report, const Value& value) {
 
 namespace {
 
-// A value as a range of bytes and of time. Values that are never live have none.
-struct Placed {
-  ValueId value;
-  uint32_t allocation = 0;
-  uint32_t range = 0;  // in its allocation's CoveredBytes
-};
-
-// Values whose ranges of bytes end behind 2^63, or allocations that do together: input that cannot
-// be counted.
-bool FitsIn64Bits(const Report& report) {
-  std::vector<int64_t> ends(report.allocations.size());
+// Allocations lie one behind the other, each as long as its values reach: so bytes of all of them
+// have places on one line. Nothing when they do not fit in 64 bits: input that cannot be counted.
+std::optional<std::vector<int64_t>> LineUp(const Report& report) {
+  std::vector<int64_t> begins(report.allocations.size());
   for (const Value& value : report.values.rows()) {
     if (value.allocation.is_none()) continue;
     const std::optional<int64_t> end = CheckedAdd(value.offset, value.size);
-    if (!end) return false;
-    int64_t& last = ends[value.allocation.index];
+    if (!end) return std::nullopt;
+    int64_t& last = begins[value.allocation.index];
     last = std::max(last, *end);
   }
   int64_t sum = 0;
-  return std::ranges::none_of(ends,
-                              [&](int64_t end) { return __builtin_add_overflow(sum, end, &sum); });
+  for (int64_t& begin : begins) {
+    const int64_t size = std::exchange(begin, sum);
+    if (__builtin_add_overflow(sum, size, &sum)) return std::nullopt;
+  }
+  return begins;
 }
 
-// Live bytes of one thing (an allocation, a memory space, all of them) as time goes by.
+// A value begins or has ended.
+struct Event {
+  int64_t time = 0;
+  uint32_t allocation = 0;
+  uint32_t range : 31 = 0;  // in CoveredBytes
+  uint32_t begins : 1 = 0;
+};
+
+// Live bytes of a memory space, or of all, as time goes by.
 struct Level {
+  Curve curve;
   int64_t live = 0;
-  Peak peak;
-  void Look(int64_t time) {
-    if (live > peak.bytes) peak = {.bytes = live, .time = time};
+
+  void Record(int64_t time) {
+    std::vector<Step>& steps = curve.steps;
+    if (live == (steps.empty() ? 0 : steps.back().bytes)) return;
+    steps.push_back({.time = time, .bytes = live});
+    if (live > curve.peak.bytes) curve.peak = {.bytes = live, .time = time};
   }
 };
 
 class Sweep {
  public:
-  explicit Sweep(const Report& report) : report_(report) {
-    std::vector<std::vector<ByteRange>> ranges(report.allocations.size());
-    for (size_t i = 0; i < report.values.size(); ++i) {
-      const Value& value = report.values[ValueId(i)];
-      if (!IsCounted(report, value)) continue;
-      std::vector<ByteRange>& own = ranges[value.allocation.index];
-      placed_.push_back({.value = ValueId(i),
-                         .allocation = value.allocation.index,
-                         .range = static_cast<uint32_t>(own.size())});
-      own.push_back({.begin = value.offset, .end = value.offset + value.size});
-    }
-    covered_.reserve(ranges.size());
-    for (const std::vector<ByteRange>& own : ranges) covered_.emplace_back(own);
+  Sweep(const Report& report, const std::vector<int64_t>& begins)
+      : covered_(Place(report, begins)),
+        allocations_(report.allocations.size()),
+        live_(report.allocations.size()) {
     for (const Allocation& allocation : report.allocations.rows()) {
-      space_of_.push_back(&spaces_[allocation.color]);
+      Level& level = spaces_[allocation.color];
+      level.curve.space = allocation.color;
+      space_of_.push_back(&level);
     }
-    allocations_.resize(report.allocations.size());
   }
 
-  TruePeak Run() && {
-    std::vector<Placed> starts = placed_;
-    std::vector<Placed> ends = std::move(placed_);
-    std::ranges::stable_sort(starts, {}, [&](const Placed& p) { return start(p); });
-    std::ranges::stable_sort(ends, {}, [&](const Placed& p) { return end(p); });
-    size_t ended = 0;
-    for (size_t i = 0; i < starts.size();) {
-      const int64_t time = start(starts[i]);
-      for (; ended < ends.size() && end(ends[ended]) < time; ++ended) Change(ends[ended], false);
+  LiveBytes Run() && {
+    std::vector<Level*> changed;
+    for (size_t i = 0; i < events_.size();) {
+      const int64_t time = events_[i].time;
       const size_t first = i;
-      for (; i < starts.size() && start(starts[i]) == time; ++i) Change(starts[i], true);
-      // Only where something begins can there be more than before.
-      for (size_t j = first; j < i; ++j) {
-        allocations_[starts[j].allocation].Look(time);
-        space_of_[starts[j].allocation]->Look(time);
+      changed.clear();
+      for (; i < events_.size() && events_[i].time == time; ++i) {
+        Level* const space = Change(events_[i]);
+        if (space != nullptr && (changed.empty() || changed.back() != space))
+          changed.push_back(space);
       }
-      all_.Look(time);
+      if (changed.empty()) continue;
+      for (Level* const space : changed) space->Record(time);
+      all_.Record(time);
+      for (size_t j = first; j < i; ++j) {
+        const uint32_t allocation = events_[j].allocation;
+        Peak& peak = allocations_[allocation];
+        if (live_[allocation] > peak.bytes) peak = {.bytes = live_[allocation], .time = time};
+      }
     }
-    TruePeak peak;
-    peak.all = all_.peak;
-    for (const auto& [color, level] : spaces_) peak.spaces.push_back({color, level.peak});
-    for (const Level& level : allocations_) peak.allocations.push_back(level.peak);
-    return peak;
+    LiveBytes bytes;
+    bytes.peak.all = all_.curve.peak;
+    bytes.peak.allocations = std::move(allocations_);
+    bytes.curves.all = std::move(all_.curve);
+    for (auto& [color, level] : spaces_) {
+      bytes.peak.spaces.push_back({color, level.curve.peak});
+      bytes.curves.spaces.push_back(std::move(level.curve));
+    }
+    return bytes;
   }
 
  private:
-  [[nodiscard]] int64_t start(const Placed& placed) const {
-    return report_.values[placed.value].start;
-  }
-  [[nodiscard]] int64_t end(const Placed& placed) const { return report_.values[placed.value].end; }
-
-  void Change(const Placed& placed, bool begins) {
-    CoveredBytes& covered = covered_[placed.allocation];
-    const int64_t before = covered.covered();
-    if (begins) {
-      covered.Add(placed.range);
-    } else {
-      covered.Remove(placed.range);
+  // Fills `events_` and `alone_`; the bytes of the other values.
+  std::vector<ByteRange> Place(const Report& report, const std::vector<int64_t>& begins) {
+    std::vector<ByteRange> ranges;
+    ranges.reserve(report.values.size());
+    events_.reserve(report.values.size() * 2);
+    std::vector<uint32_t> count(report.allocations.size());
+    for (const Value& value : report.values.rows()) {
+      if (IsCounted(report, value)) ++count[value.allocation.index];
     }
-    const int64_t more = covered.covered() - before;
-    allocations_[placed.allocation].live += more;
-    space_of_[placed.allocation]->live += more;
-    all_.live += more;
+    alone_.resize(report.allocations.size());
+    for (const Value& value : report.values.rows()) {
+      if (!IsCounted(report, value)) continue;
+      Event event{.time = value.start,
+                  .allocation = value.allocation.index,
+                  .range = static_cast<uint32_t>(ranges.size()) & 0x7fffffffU,
+                  .begins = 1};
+      events_.push_back(event);
+      if (value.end != INT64_MAX) {
+        event.time = value.end + 1;
+        event.begins = 0;
+        events_.push_back(event);
+      }
+      if (count[value.allocation.index] == 1) {
+        alone_[value.allocation.index] = value.size;
+        ranges.emplace_back();
+        continue;
+      }
+      const int64_t begin = begins[value.allocation.index] + value.offset;
+      ranges.push_back({.begin = begin, .end = begin + value.size});
+    }
+    RadixSort(events_, [](const Event& event) { return RadixKey(event.time); });
+    return ranges;
   }
 
-  const Report& report_;
-  std::vector<Placed> placed_;
-  std::vector<CoveredBytes> covered_;  // by allocation
-  std::vector<Level> allocations_;
+  int64_t ChangeOf(const Event& event) {
+    if (const int64_t alone = alone_[event.allocation]; alone != 0)
+      return event.begins != 0 ? alone : -alone;
+    const int64_t before = covered_.covered();
+    if (event.begins != 0) {
+      covered_.Add(event.range);
+    } else {
+      covered_.Remove(event.range);
+    }
+    return covered_.covered() - before;
+  }
+
+  // The memory space that has more or less than before; null when none has.
+  Level* Change(const Event& event) {
+    const int64_t more = ChangeOf(event);
+    if (more == 0) return nullptr;
+    live_[event.allocation] += more;
+    Level* const space = space_of_[event.allocation];
+    space->live += more;
+    all_.live += more;
+    return space;
+  }
+
+  std::vector<Event> events_;   // by time
+  std::vector<int64_t> alone_;  // by allocation: the size of its only value; 0: it has others
+  CoveredBytes covered_;
+  std::vector<Peak> allocations_;
+  std::vector<int64_t> live_;        // by allocation
   std::map<int64_t, Level> spaces_;  // by color
   std::vector<Level*> space_of_;     // by allocation
   Level all_;
@@ -190,12 +265,14 @@ bool HasPeak(const Report& report) {
   return report.has_assignment && report.live_ranges && !report.live_ranges->is_unavailable;
 }
 
-Result<TruePeak> ComputeTruePeak(const Report& report) {
-  if (!FitsIn64Bits(report)) {
+Result<LiveBytes> ComputeLiveBytes(const Report& report) {
+  const std::optional<std::vector<int64_t>> begins = LineUp(report);
+  if (!begins) {
     return Fail(report.sources.empty() ? report.name : report.sources[0]->name(),
                 "the bytes of its values do not fit in 64 bits");
   }
-  TruePeak peak = Sweep(report).Run();
+  LiveBytes bytes = Sweep(report, *begins).Run();
+  TruePeak& peak = bytes.peak;
   for (const Value& value : report.values.rows()) {
     if (value.allocation.is_none() || value.has_range) continue;
     if (report.allocations[value.allocation].is_thread_local) continue;
@@ -203,39 +280,74 @@ Result<TruePeak> ComputeTruePeak(const Report& report) {
     // Many may share a place, so that even a sum of sound values can be too large.
     peak.bytes_without_range = CheckedAdd(peak.bytes_without_range, value.size).value_or(INT64_MAX);
   }
-  return peak;
+  return bytes;
 }
+
+Result<TruePeak> ComputeTruePeak(const Report& report) {
+  STOWPLAN_TRY(LiveBytes bytes, ComputeLiveBytes(report));
+  return std::move(bytes.peak);
+}
+
+int64_t BytesAt(const Curve& curve, int64_t time) {
+  const auto after = std::ranges::upper_bound(curve.steps, time, {}, &Step::time);
+  return after == curve.steps.begin() ? 0 : std::prev(after)->bytes;
+}
+
+namespace {
+
+struct LivePlace {
+  ByteRange bytes;
+  uint32_t row = 0;  // of the values that are live
+};
+
+// Of values that lie over each other: the youngest takes its bytes first. `rows` are in the order
+// of the table.
+void ShareBytes(const Report& report, std::span<const LivePlace> places,
+                std::vector<LiveValue>& rows) {
+  std::vector<LivePlace> young(places.begin(), places.end());
+  std::ranges::sort(young, std::greater(), [&](const LivePlace& place) {
+    return std::pair(report.values[rows[place.row].value].start, place.row);
+  });
+  std::vector<ByteRange> ranges;
+  ranges.reserve(young.size());
+  for (const LivePlace& place : young) ranges.push_back(place.bytes);
+  CoveredBytes covered(ranges);
+  for (size_t i = 0; i < young.size(); ++i) {
+    const int64_t before = covered.covered();
+    covered.Add(i);
+    rows[young[i].row].bytes = covered.covered() - before;
+  }
+}
+
+}  // namespace
 
 std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
                                     std::optional<int64_t> color) {
-  std::vector<std::vector<ValueId>> live(report.allocations.size());
+  std::vector<LiveValue> values;
+  const std::optional<std::vector<int64_t>> begins = LineUp(report);
+  if (!begins) return values;
+  std::vector<LivePlace> places;
   for (size_t i = 0; i < report.values.size(); ++i) {
     const Value& value = report.values[ValueId(i)];
     if (!IsCounted(report, value) || value.start > time || value.end < time) continue;
     if (color && report.allocations[value.allocation].color != *color) continue;
-    live[value.allocation.index].push_back(ValueId(i));
+    const int64_t begin = (*begins)[value.allocation.index] + value.offset;
+    places.push_back({.bytes = {.begin = begin, .end = begin + value.size},
+                      .row = static_cast<uint32_t>(values.size())});
+    values.push_back({.value = ValueId(i), .bytes = value.size});
   }
-  std::vector<LiveValue> values;
-  for (std::vector<ValueId>& own : live) {
-    // The youngest takes its bytes first.
-    std::ranges::sort(own, std::greater(),
-                      [&](ValueId id) { return std::pair(report.values[id].start, id); });
-    std::vector<ByteRange> ranges;
-    ranges.reserve(own.size());
-    for (const ValueId id : own) {
-      const Value& value = report.values[id];
-      ranges.push_back({.begin = value.offset, .end = value.offset + value.size});
-    }
-    CoveredBytes covered(ranges);
-    for (size_t i = 0; i < own.size(); ++i) {
-      const int64_t before = covered.covered();
-      covered.Add(i);
-      values.push_back({.value = own[i], .bytes = covered.covered() - before});
-    }
+  RadixSort(places, [](const LivePlace& place) { return RadixKey(place.bytes.begin); });
+  // Most have their bytes for themselves.
+  for (size_t first = 0; first < places.size();) {
+    int64_t end = places[first].bytes.end;
+    size_t last = first + 1;
+    for (; last < places.size() && places[last].bytes.begin < end; ++last)
+      end = std::max(end, places[last].bytes.end);
+    if (last - first > 1)
+      ShareBytes(report, std::span(places).subspan(first, last - first), values);
+    first = last;
   }
-  std::ranges::sort(values, [](const LiveValue& a, const LiveValue& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.value < b.value;
-  });
+  RadixSort(values, [](const LiveValue& live) { return ~RadixKey(live.bytes); });
   return values;
 }
 

@@ -22,9 +22,10 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// A tree over the places where ranges begin or end. A node knows how many ranges cover all of it,
-// and how many of its bytes are covered by these or by ranges further down. Changing one range
-// takes log n.
+// All pieces between places where ranges begin or end. Where ranges are cut into few pieces, as in
+// plans they are, each piece knows how many ranges cover it. Else there is a tree over the pieces:
+// a node knows how many ranges cover all of it, and how many of its bytes are covered by these or
+// by ranges further down. So changing a range takes log n, at worst.
 class CoveredBytes {
  public:
   // All ranges that will ever be added; begin <= end.
@@ -33,23 +34,26 @@ class CoveredBytes {
   // The range with this number begins or ceases to cover its bytes.
   void Add(size_t range) { Change(range, 1); }
   void Remove(size_t range) { Change(range, -1); }
-  [[nodiscard]] int64_t covered() const { return covered_.empty() ? 0 : covered_[1]; }
+  [[nodiscard]] int64_t covered() const { return covered_; }
 
  private:
-  void Change(size_t range, int32_t by);
-  void Recount(size_t node);
-  [[nodiscard]] int64_t Width(size_t node) const;
-
   struct Leaves {
     uint32_t begin = 0;
     uint32_t end = 0;
   };
+  void Change(size_t range, int32_t by);
+  void ChangeTree(Leaves leaves, int32_t by);
+  void Recount(size_t node);
+  [[nodiscard]] int64_t Width(size_t node) const;
+
   std::vector<Leaves> ranges_;
-  std::vector<int64_t> places_;  // ascending
-  size_t size_ = 0;              // leaves: a power of two
-  // Node 1 is the root, the children of n are 2n and 2n + 1, the leaves begin at size_.
+  std::vector<int64_t> places_;  // ascending; a leaf is what lies between two
+  int64_t covered_ = 0;
+  // By leaf; of a tree by node: node 1 is the root, the children of n are 2n and 2n + 1, the leaves
+  // begin at size_.
   std::vector<int32_t> counts_;
-  std::vector<int64_t> covered_;
+  size_t size_ = 0;  // leaves of the tree: a power of two; 0: there is no tree
+  std::vector<int64_t> covered_below_;
 };
 
 }  // namespace stowplan::report

@@ -175,7 +175,7 @@ Result<std::string> WriteBundle(const Scene& scene) {
   for (const Shown& shown : scene.modules) {
     if (!report::HasPeak(*shown.picture->report))
       return Fail({}, "`" + shown.name + "` does not say when its values are alive");
-    explain::Curves curves = explain::CurvesOf(*shown.picture->report);
+    explain::Curves curves = shown.picture->curves;
     Result<Columns> columns = ColumnsOf(shown, curves);
     if (!columns) return std::unexpected(std::move(columns).error());
     parts.push_back({.curves = std::move(curves), .columns = *std::move(columns)});

@@ -132,7 +132,7 @@ void CheckShares(const Picture& picture) {
 void CheckPicture(const Picture& picture) {
   const report::Report& report = *picture.report;
   if (!report::HasPeak(report)) return;
-  const Curves curves = CurvesOf(report);
+  const Curves curves = report::ComputeLiveBytes(report)->curves;
   const Result<report::TruePeak> peak = report::ComputeTruePeak(report);
   ASSERT_TRUE(peak.has_value());
   ASSERT_EQ(curves.all.peak, peak->all);
@@ -184,7 +184,7 @@ struct Holders {
 void CheckWhys(const Picture& picture, Holders& holders) {
   const report::Report& report = *picture.report;
   if (!report::HasPeak(report)) return;
-  const Moment moment = MomentAt(picture, CurvesOf(report).all.peak.time);
+  const Moment moment = MomentAt(picture, report::ComputeLiveBytes(report)->curves.all.peak.time);
   for (size_t i = 0; i < std::min<size_t>(5, moment.shares.size()); ++i) {
     const Why why = WhyAlive(picture, nullptr, moment.shares[i].value);
     const report::Value& value = report.values[why.value];
@@ -305,7 +305,8 @@ TEST(CorpusExplain, ProtosAreCompletedAsXlaDoes) {
     const Result<report::TruePeak> peak = report::ComputeTruePeak(full.report);
     ASSERT_TRUE(peak.has_value());
     EXPECT_EQ(peak->all, report::ComputeTruePeak(*said)->all);
-    EXPECT_EQ(CurvesOf(full.report).all.steps, CurvesOf(*said).all.steps);
+    EXPECT_EQ(report::ComputeLiveBytes(full.report)->curves.all.steps,
+              report::ComputeLiveBytes(*said)->curves.all.steps);
     ++compared;
   }
   EXPECT_GE(compared, 200U);
@@ -323,7 +324,7 @@ TEST(CorpusExplain, TheSeeds) {
   const report::Report third = Seed(3);
   const Result<Picture> picture = MakePicture(third, nullptr);
   ASSERT_TRUE(picture.has_value());
-  const Curves curves = CurvesOf(third);
+  const Curves curves = report::ComputeLiveBytes(third)->curves;
   EXPECT_EQ(MomentAt(*picture, 11).bytes, 297796096);
   EXPECT_EQ(curves.all.peak, (report::Peak{.bytes = 297796132, .time = 9}));
   ASSERT_EQ(curves.spaces.size(), 3U);
@@ -337,7 +338,8 @@ TEST(CorpusExplain, TheSeeds) {
   EXPECT_EQ(*gap->reasons, (PeakGap::Reasons{.tuples = 58720232, .padding = 508}));
   EXPECT_EQ(gap->other_moment, 36);
   const report::Report fourth = Seed(4);
-  EXPECT_EQ(CurvesOf(fourth).all.peak, (report::Peak{.bytes = 1012613120, .time = 13}));
+  EXPECT_EQ(report::ComputeLiveBytes(fourth)->curves.all.peak,
+            (report::Peak{.bytes = 1012613120, .time = 13}));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void CheckPicture(const stowplan::report::Report& read, std::string_view input) 
   namespace report = stowplan::report;
   const auto picture = stowplan::explain::MakePicture(read, nullptr);
   if (!picture || !report::HasPeak(read)) return;
-  const stowplan::explain::Curves curves = stowplan::explain::CurvesOf(read);
+  const stowplan::explain::Curves& curves = picture->curves;
   const auto moment = stowplan::explain::MomentAt(*picture, curves.all.peak.time);
   const int64_t footprint = stowplan::explain::FootprintAt(*picture, curves.all.peak.time).bytes;
   for (size_t i = 0; i < stowplan::explain::kBys; ++i) {

@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "stowplan/explain/moment.h"
 #include "stowplan/explain/picture.h"
 #include "stowplan/report/report.h"
 
@@ -46,10 +47,9 @@ struct Footprint {
 // two, at most 4096, that divides them all; 1 when all are 0.
 [[nodiscard]] int64_t AlignmentOf(const report::Report& report, int64_t space);
 
-// Each allocation at a moment, by report::AllocationId. Needs what MomentAt needs.
-[[nodiscard]] std::vector<Footprint> FootprintsAt(const Picture& picture, int64_t time);
-
-// All allocations of a memory space, or all there are, together.
+// All allocations of the moment's memory space, or all there are, together.
+[[nodiscard]] Footprint FootprintOf(const Picture& picture, const Moment& moment);
+// The same; needs what MomentAt needs.
 [[nodiscard]] Footprint FootprintAt(const Picture& picture, int64_t time,
                                     std::optional<int64_t> space = std::nullopt);
 

@@ -41,25 +41,9 @@ struct Moment {
 [[nodiscard]] Moment MomentAt(const Picture& picture, int64_t time,
                               std::optional<int64_t> space = std::nullopt);
 
-// Live bytes as time goes by: a step at each moment where they change.
-struct Step {
-  int64_t time = 0;
-  int64_t bytes = 0;  // from here to the next step
-  friend bool operator==(const Step&, const Step&) = default;
-};
-struct Curve {
-  std::optional<int64_t> space;  // absent: all memory spaces together
-  std::vector<Step> steps;       // by time; nothing is live before the first
-  report::Peak peak;             // the first of the highest steps
-};
-struct Curves {
-  Curve all;
-  std::vector<Curve> spaces;  // by color; of each that has an allocation
-};
-// n log n in the values. The peaks are those of report::ComputeTruePeak. Needs what MomentAt needs.
-[[nodiscard]] Curves CurvesOf(const report::Report& report);
-
-// The level at a moment.
-[[nodiscard]] int64_t BytesAt(const Curve& curve, int64_t time);
+using report::BytesAt;
+using report::Curve;
+using report::Curves;
+using report::Step;
 
 }  // namespace stowplan::explain

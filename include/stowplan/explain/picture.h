@@ -3,7 +3,7 @@
 // the person who wrote the program.
 //
 //     report::Report ──┐
-//     hlo::Module ─────┼─ MakePicture ─▶ Picture ─▶ MomentAt, CurvesOf, Split, PartitionOf, ...
+//     hlo::Module ─────┼─ MakePicture ─▶ Picture ─▶ MomentAt, PartitionOf, ...
 //     Target ──────────┘  (the last two may be missing)
 //
 // The report says which value lies where, and when. The picture adds what each one is for (Kind),
@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "stowplan/base/diagnostic.h"
@@ -88,6 +87,12 @@ struct ValueFact {
   int64_t padding = 0;
 };
 
+// A place of the table of ops by name: open addressing, a power of two of them, half of them free.
+struct OpSlot {
+  uint32_t hash = 0;
+  OpId op;  // none: free
+};
+
 struct Picture {
   const report::Report* report = nullptr;
   const hlo::Module* module = nullptr;  // null: there is none
@@ -96,11 +101,12 @@ struct Picture {
 
   Table<FrameId, Frame> frames = {};
   Table<OpId, Op> ops = {};
-  std::unordered_map<std::string_view, OpId> ops_by_name = {};
+  std::vector<OpSlot> op_slots = {};              // see FindOp
   std::vector<ValueFact> values = {};             // by report::ValueId
   std::vector<std::string> parameter_paths = {};  // by report::AllocationId; empty: no parameter
   report::PlainSizes plain_sizes = {};            // by report::ValueId
   std::optional<report::TruePeak> peak = {};      // absent when no file tells live ranges
+  report::Curves curves = {};                     // empty then
   // What could not be known, a sentence each.
   std::vector<std::string> unknown = {};
   // What some of the texts above are pieces of.

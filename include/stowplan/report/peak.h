@@ -51,6 +51,32 @@ struct TruePeak {
 // the values.
 [[nodiscard]] Result<TruePeak> ComputeTruePeak(const Report& report);
 
+// Live bytes as time goes by: a step at each moment where they change.
+struct Step {
+  int64_t time = 0;
+  int64_t bytes = 0;  // from here to the next step
+  friend bool operator==(const Step&, const Step&) = default;
+};
+struct Curve {
+  std::optional<int64_t> space;  // a color; absent: all memory spaces together
+  std::vector<Step> steps;       // by time; nothing is live before the first
+  Peak peak;                     // the first of the highest steps
+};
+struct Curves {
+  Curve all;
+  std::vector<Curve> spaces;  // by color; of each that has an allocation
+};
+
+struct LiveBytes {
+  TruePeak peak;
+  Curves curves;
+};
+// The same, and the way there.
+[[nodiscard]] Result<LiveBytes> ComputeLiveBytes(const Report& report);
+
+// The level at a moment.
+[[nodiscard]] int64_t BytesAt(const Curve& curve, int64_t time);
+
 // A value that is live at some moment, and the bytes that count with it: of bytes that several
 // values share, each counts with the youngest of them: the one with the latest start, of these the
 // last in the table.

@@ -225,7 +225,7 @@ TEST(Explain, CircularFramesEnd) {
 
 TEST(Curve, StepsWhereTheLevelChanges) {
   const auto scene = SceneOf(kStep);
-  const Curves curves = CurvesOf(scene->report);
+  const Curves curves = report::ComputeLiveBytes(scene->report)->curves;
   ASSERT_EQ(curves.spaces.size(), 1U);
   EXPECT_EQ(curves.all.steps, curves.spaces[0].steps);
   EXPECT_EQ(curves.all.peak, report::ComputeTruePeak(scene->report)->all);
