@@ -106,33 +106,42 @@ TEST(CoveredBytes, OfNothing) {
   EXPECT_EQ(empty.covered(), 0);
 }
 
+// Ranges of bytes, added and removed in any order.
+void CompareWithASetOfBytes(std::mt19937& random, int64_t count, int64_t begins, int64_t sizes) {
+  const auto below = [&](int64_t n) { return static_cast<int64_t>(random()) % n; };
+  std::vector<ByteRange> ranges;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = below(begins);
+    ranges.push_back({begin, begin + below(sizes)});
+  }
+  CoveredBytes covered(ranges);
+  std::multiset<size_t> added;
+  for (int step = 0; step < 100; ++step) {
+    const auto range = static_cast<size_t>(below(count));
+    if (added.contains(range) && below(2) == 0) {
+      added.erase(added.find(range));
+      covered.Remove(range);
+    } else {
+      added.insert(range);
+      covered.Add(range);
+    }
+    std::set<int64_t> bytes;
+    for (const size_t i : added) {
+      for (int64_t byte = ranges[i].begin; byte < ranges[i].end; ++byte) bytes.insert(byte);
+    }
+    ASSERT_EQ(covered.covered(), static_cast<int64_t>(bytes.size()));
+  }
+}
+
 TEST(CoveredBytes, AgreesWithASetOfBytes) {
   std::mt19937 random(1);
-  const auto below = [&](int64_t n) { return static_cast<int64_t>(random()) % n; };
-  for (int round = 0; round < 50; ++round) {
-    std::vector<ByteRange> ranges;
-    for (int64_t i = below(30); i >= 0; --i) {
-      const int64_t begin = below(60);
-      ranges.push_back({begin, begin + below(20)});
-    }
-    CoveredBytes covered(ranges);
-    std::multiset<size_t> added;
-    for (int step = 0; step < 100; ++step) {
-      const auto range = static_cast<size_t>(below(static_cast<int64_t>(ranges.size())));
-      if (added.contains(range) && below(2) == 0) {
-        added.erase(added.find(range));
-        covered.Remove(range);
-      } else {
-        added.insert(range);
-        covered.Add(range);
-      }
-      std::set<int64_t> bytes;
-      for (const size_t i : added) {
-        for (int64_t byte = ranges[i].begin; byte < ranges[i].end; ++byte) bytes.insert(byte);
-      }
-      ASSERT_EQ(covered.covered(), static_cast<int64_t>(bytes.size()));
-    }
-  }
+  for (int64_t count = 1; count <= 30; ++count) CompareWithASetOfBytes(random, count, 60, 20);
+}
+
+// Each is cut into more than 64 pieces: a tree is used.
+TEST(CoveredBytes, AgreesWithASetOfBytesWhereManyOverlap) {
+  std::mt19937 random(2);
+  for (const int64_t count : {300, 301, 511, 600}) CompareWithASetOfBytes(random, count, 500, 900);
 }
 
 // The picture in peak.h.
