@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that Stowplan needs and that are missing: tools/setup.sh GROUP...
 #
-# Groups: build (the binary), test, clang (second compiler, sanitizers, fuzzer), lint,
+# Groups: build (the binary), python (the package), test, clang (second compiler, sanitizers, fuzzer), lint,
 # viewer (a browser for its tests; Node is not among them, Debian 12 has too old a one), bench.
 # When nothing is missing it neither asks for rights nor touches the network.
 set -euo pipefail
@@ -16,6 +16,7 @@ packages_of() {
     clang) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-tidy-19 python3 shellcheck ;;
     viewer) echo chromium ;;
+    python) echo python3-venv python3-dev ;;
     bench) echo python3 python3-venv libbenchmark-dev ;;
     *) echo "setup: no such group: $1" >&2; return 2 ;;
   esac

@@ -117,11 +117,9 @@ void Console::Show(const Diagnostics& diagnostics, size_t limit) {
   if (warnings > limit) Note("... and " + std::to_string(warnings - limit) + " more warnings\n");
 }
 
-void Console::ShowError(std::string_view message, std::string_view hint) {
-  Show(Fail("stowplan", std::string(message), std::string(hint)).error());
-}
-
 void Console::Note(std::string_view text) { WriteAll(STDERR_FILENO, text); }
+
+bool Console::is_watched() const { return isatty(STDERR_FILENO) != 0; }
 
 std::unique_ptr<Output> Console::Open(const std::string& path) {
   if (path.empty() || path == "-")

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/listener.h"
 #include "stowplan/base/diagnostic.h"
 
 namespace stowplan::cli {
@@ -38,16 +39,15 @@ class Output {
   int error_ = 0;  // errno of the first failure
 };
 
-class Console {
+class Console : public Listener {
  public:
   Console();
 
-  // Errors and warnings, at most `limit` of each; a line says how many more there are.
-  void Show(const Diagnostics& diagnostics, size_t limit = kMaxErrors);
-  // "stowplan: error: message"
-  void ShowError(std::string_view message, std::string_view hint = {});
-  // To standard error, as it is.
-  void Note(std::string_view text);
+  // To standard error.
+  using Listener::Show;
+  void Show(const Diagnostics& diagnostics, size_t limit) override;
+  void Note(std::string_view text) override;
+  [[nodiscard]] bool is_watched() const override;
 
   // Standard output when `path` is empty or "-". Null, and a message, when the file cannot be made.
   [[nodiscard]] std::unique_ptr<Output> Open(const std::string& path);

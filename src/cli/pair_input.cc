@@ -11,19 +11,20 @@ namespace stowplan::cli {
 
 std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
                                                     const PlanInputOptions& options,
-                                                    Console& console) {
+                                                    Listener& listener) {
   Result<Inputs> inputs = FindInputs({input});
   if (!inputs) {
-    console.Show(inputs.error());
+    listener.Show(inputs.error());
     return std::nullopt;
   }
   if (inputs->modules.empty()) {
-    ShowLeftovers(*inputs, console);
-    console.ShowError("there is no plan in " + input,
-                      "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
+    ShowLeftovers(*inputs, listener);
+    listener.ShowError(
+        "there is no plan in " + input,
+        "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
     return std::nullopt;
   }
-  if (!FilterModules(options.module, *inputs, console)) return std::nullopt;
+  if (!FilterModules(options.module, *inputs, listener)) return std::nullopt;
   std::vector<NamedModule> modules;
   std::map<std::string, int> counts;
   std::map<std::string, int> stages;  // of a module, with its number
@@ -40,10 +41,10 @@ std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
 
 std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
                                                  const PlanInputOptions& options,
-                                                 Console& console) {
-  std::optional<std::vector<NamedModule>> mine = FindModules(a, options, console);
+                                                 Listener& listener) {
+  std::optional<std::vector<NamedModule>> mine = FindModules(a, options, listener);
   if (!mine) return std::nullopt;
-  std::optional<std::vector<NamedModule>> theirs = FindModules(b, options, console);
+  std::optional<std::vector<NamedModule>> theirs = FindModules(b, options, listener);
   if (!theirs) return std::nullopt;
   std::vector<ModulePair> pairs;
   if (mine->size() == 1 && theirs->size() == 1) {
@@ -76,8 +77,8 @@ std::string ShownName(const std::string& name, bool is_single, const PlanInput& 
 }
 
 std::unique_ptr<PicturedPlan> LoadPicture(InputModule module, const PlanInputOptions& options,
-                                          Console& console) {
-  std::optional<PlanInput> plan = LoadPlan(std::move(module), options, console);
+                                          Listener& listener) {
+  std::optional<PlanInput> plan = LoadPlan(std::move(module), options, listener);
   if (!plan) return nullptr;
   auto pictured = std::make_unique<PicturedPlan>();
   pictured->plan = *std::move(plan);
@@ -85,7 +86,7 @@ std::unique_ptr<PicturedPlan> LoadPicture(InputModule module, const PlanInputOpt
       pictured->plan.report, pictured->plan.program ? &*pictured->plan.program : nullptr,
       pictured->plan.target);
   if (!picture) {
-    console.Show(picture.error());
+    listener.Show(picture.error());
     return nullptr;
   }
   pictured->picture = *std::move(picture);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/console.h"
+#include "cli/listener.h"
 #include "cli/plan_input.h"
 #include "cli/report_input.h"
 #include "stowplan/explain/picture.h"
@@ -24,7 +24,8 @@ struct ModulePair {
 // By name; when both sides have one module, these, whatever they are called. Nothing, and a
 // message, when an input has no module. `inputs` of the options are not used.
 std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
-                                                 const PlanInputOptions& options, Console& console);
+                                                 const PlanInputOptions& options,
+                                                 Listener& listener);
 
 // All modules of one input, named as in FindPairs.
 struct NamedModule {
@@ -33,7 +34,7 @@ struct NamedModule {
 };
 std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
                                                     const PlanInputOptions& options,
-                                                    Console& console);
+                                                    Listener& listener);
 
 // The name of the program, where it is the only one and its file has a name of its own.
 std::string ShownName(const std::string& name, bool is_single, const PlanInput& plan);
@@ -45,6 +46,6 @@ struct PicturedPlan {
 };
 // Null, and messages, when it cannot be read.
 std::unique_ptr<PicturedPlan> LoadPicture(InputModule module, const PlanInputOptions& options,
-                                          Console& console);
+                                          Listener& listener);
 
 }  // namespace stowplan::cli

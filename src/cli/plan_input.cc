@@ -47,7 +47,7 @@ std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own) {
   return own;
 }
 
-bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) {
+bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener) {
   if (wanted.empty()) return true;
   std::vector<InputModule> exact;
   std::vector<InputModule> similar;
@@ -66,7 +66,7 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console) 
       names.push_back(name);
       if (name.starts_with("jit_")) names.push_back(name.substr(4));
     }
-    console.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
+    listener.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
     return false;
   }
   inputs.modules = exact.empty() ? std::move(similar) : std::move(exact);
@@ -100,20 +100,20 @@ Result<hlo::Module> ReadProgram(InputModule& module, std::string& path) {
 }
 
 std::optional<PlanInput> PlanProgram(InputModule module, const PlanInputOptions& options,
-                                     Console& console) {
+                                     Listener& listener) {
   PlanInput input;
   input.name = module.name;
   std::string path;
   Result<hlo::Module> program = ReadProgram(module, path);
   if (!program) {
-    console.Show(ExplainModuleErrors(std::move(program).error()));
+    listener.Show(ExplainModuleErrors(std::move(program).error()));
     return std::nullopt;
   }
-  console.Show(program->warnings);
+  listener.Show(program->warnings);
   if (program->buffer_assignment.size != 0) {
     Result<report::Report> report = report::ReportFromModule(*program);
     if (!report) {
-      console.Show(report.error());
+      listener.Show(report.error());
       return std::nullopt;
     }
     input.report = *std::move(report);
@@ -122,7 +122,7 @@ std::optional<PlanInput> PlanProgram(InputModule module, const PlanInputOptions&
   }
   std::optional<PlannedModule> planned =
       PlanAsXla(*std::move(program),
-                {.file = path, .target = options.target, .version = options.version}, console);
+                {.file = path, .target = options.target, .version = options.version}, listener);
   if (!planned) return std::nullopt;
   input.report = std::move(planned->report);
   input.program = std::move(planned->module);
@@ -164,21 +164,21 @@ void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input) {
 }
 
 std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& options,
-                                  Console& console) {
+                                  Listener& listener) {
   AddNeighbours(module);
   FindModuleText(module);
   std::optional<PlanInput> input;
   const bool has_program =
       HasFile(module, DumpFileKind::kModuleProto) || HasFile(module, DumpFileKind::kModuleText);
   if (!HasFile(module, DumpFileKind::kAssignment) && has_program) {
-    input = PlanProgram(std::move(module), options, console);
+    input = PlanProgram(std::move(module), options, listener);
   } else {
     Result<LoadedModule> loaded = Load(std::move(module), Program::kRead);
     if (!loaded) {
-      console.Show(loaded.error());
+      listener.Show(loaded.error());
       return std::nullopt;
     }
-    console.Show(loaded->problems);
+    listener.Show(loaded->problems);
     input.emplace();
     input->name = std::move(loaded->name);
     input->report = std::move(loaded->report);
@@ -190,38 +190,41 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
   return input;
 }
 
-std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Console& console) {
+std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& listener) {
   Result<Inputs> inputs = FindInputs(options.inputs);
   if (!inputs) {
-    console.Show(inputs.error());
+    listener.Show(inputs.error());
     return std::nullopt;
   }
   if (inputs->modules.empty()) {
-    ShowLeftovers(*inputs, console);
-    console.ShowError("there is no plan in " + options.inputs[0],
-                      "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
+    ShowLeftovers(*inputs, listener);
+    listener.ShowError(
+        "there is no plan in " + options.inputs[0],
+        "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
     return std::nullopt;
   }
-  if (!FilterModules(options.module, *inputs, console)) return std::nullopt;
-  if (inputs->modules.size() == 1) return LoadPlan(std::move(inputs->modules[0]), options, console);
+  if (!FilterModules(options.module, *inputs, listener)) return std::nullopt;
+  if (inputs->modules.size() == 1)
+    return LoadPlan(std::move(inputs->modules[0]), options, listener);
   // Of many modules one is asked about: that with the most memory.
   std::vector<InputModule> modules = inputs->modules;
-  const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target});
+  const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target}, listener);
   const auto bytes = [](const ModuleRow& row) { return row.summary.bytes; };
   const auto largest = std::ranges::max_element(rows, {}, bytes);
   if (largest == rows.end()) {
-    ShowLeftovers(*inputs, console);
-    console.ShowError("none of the modules could be read");
+    ShowLeftovers(*inputs, listener);
+    listener.ShowError("none of the modules could be read");
     return std::nullopt;
   }
   const auto chosen = std::ranges::find_if(modules, [&](const InputModule& module) {
     return module.name == largest->name && module.stage == largest->stage;
   });
-  console.Note(
+  listener.Note(
       fmt::format("note: of {} modules this is the largest, {} with {}\n"
-                  "      (--module=NAME chooses; `stowplan report` lists them)\n",
-                  modules.size(), largest->name, HumanBytes(bytes(*largest))));
-  return LoadPlan(std::move(*chosen), options, console);
+                  "      ({} chooses; `stowplan report` lists them)\n",
+                  modules.size(), largest->name, HumanBytes(bytes(*largest)),
+                  listener.Option("module", "NAME")));
+  return LoadPlan(std::move(*chosen), options, listener);
 }
 
 }  // namespace stowplan::cli

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/console.h"
+#include "cli/listener.h"
 #include "cli/plan_setting.h"
 #include "cli/report_input.h"
 #include "stowplan/hlo/module.h"
@@ -44,15 +44,15 @@ std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own);
 
 // Keeps the modules that --module means: those of this name, else those that have it in their
 // names. False, and a message, when there are none.
-bool FilterModules(const std::string& wanted, Inputs& inputs, Console& console);
+bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener);
 
 // The plan of one module. Live ranges and uses that its reports lack are found from its program.
 // Nothing, and messages, when there is none.
 std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& options,
-                                  Console& console);
+                                  Listener& listener);
 
 // The same of whatever was named. Of several modules, the largest, with a note.
-std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Console& console);
+std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& listener);
 
 // Fills `analysis` if the program allows it.
 void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input);

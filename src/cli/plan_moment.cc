@@ -10,18 +10,19 @@
 #include "cli/report_text.h"
 
 namespace stowplan::cli {
-bool ReadMoment(const Arguments& arguments, Console& console, std::optional<int64_t>& time) {
+bool ReadMoment(const Arguments& arguments, Listener& listener, std::optional<int64_t>& time) {
   const std::string& at = arguments.option("at");
   if (at.empty()) return true;
   time = ParseNumber(at.starts_with("t=") ? std::string_view(at).substr(2) : at);
   if (!time) {
-    console.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
+    listener.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
   }
   return time.has_value();
 }
 
 bool ChooseSpace(const std::string& name, const explain::Picture& picture,
-                 const report::Summary& summary, Console& console, std::optional<int64_t>& space) {
+                 const report::Summary& summary, Listener& listener,
+                 std::optional<int64_t>& space) {
   space.reset();
   if (name == "all") return true;
   if (name.empty()) {
@@ -40,7 +41,7 @@ bool ChooseSpace(const std::string& name, const explain::Picture& picture,
   std::string hint = "there is";
   for (const report::SpaceTotal& total : summary.spaces)
     hint += fmt::format(" {} ({}),", total.color, SpaceText(picture.backend, total.color));
-  console.ShowError("there is no memory space `" + name + "`", hint + " all");
+  listener.ShowError("there is no memory space `" + name + "`", hint + " all");
   return false;
 }
 
@@ -52,12 +53,12 @@ const explain::Curve& CurveOf(const explain::Curves& curves, std::optional<int64
 
 std::optional<ChosenMoment> ChooseMoment(std::optional<int64_t> time,
                                          const explain::Picture& picture,
-                                         const explain::Curve& curve, Console& console) {
+                                         const explain::Curve& curve, Listener& listener) {
   const int64_t end = picture.report->live_ranges->end;
   const int64_t at = time.value_or(curve.peak.time);
   if (at < 0 || at > end) {
-    console.ShowError(fmt::format("there is no moment t={}", at),
-                      fmt::format("the program runs from t=0 to t={}", end));
+    listener.ShowError(fmt::format("there is no moment t={}", at),
+                       fmt::format("the program runs from t=0 to t={}", end));
     return std::nullopt;
   }
   return ChosenMoment{.moment = explain::MomentAt(picture, at, curve.space),

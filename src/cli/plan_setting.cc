@@ -21,21 +21,23 @@
 namespace stowplan::cli {
 
 std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& options,
-                              Console& console) {
+                              Listener& listener) {
   const TargetGuess guess = GuessTarget(module, options.file);
   std::optional<Target> target = guess.target;
   std::string_view reason = guess.reason;
   if (!options.target.empty()) {
     target = FindTarget(options.target);
-    reason = "the command line";
+    reason = listener.CallerName();
   }
   if (!target) {
     if (guess.backend == Backend::kTpu) {
-      console.ShowError("this is a program for a TPU, but not of which generation",
-                        "say --target=tpu-v5e, or another generation: v2, v3, v4, v5p, v6e, v7x");
+      listener.ShowError("this is a program for a TPU, but not of which generation",
+                         fmt::format("say {}, or another generation: v2, v3, v4, v5p, v6e, v7x",
+                                     listener.Option("target", "tpu-v5e")));
     } else {
-      console.ShowError("the module does not show for which machine it was compiled",
-                        "say --target=cpu, gpu, tpu-v5e, ...");
+      listener.ShowError(
+          "the module does not show for which machine it was compiled",
+          fmt::format("say {}, gpu, tpu-v5e, ...", listener.Option("target", "cpu")));
     }
     return std::nullopt;
   }
@@ -46,22 +48,24 @@ std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& opti
   if (!style) {
     std::string hint = DidYouMean(version, VersionNames());
     if (hint.empty()) hint = "`stowplan print --dialect=list` shows them";
-    console.ShowError("there is no XLA `" + version + "`", hint);
+    listener.ShowError("there is no XLA `" + version + "`", hint);
     return std::nullopt;
   }
   Setting setting = {
       .rules = RulesOf(*target, version),
       .version = version,
       .style = *style,
-      .words = fmt::format(
-          "target {} by {}, rules of {}{}", target->name, reason, version,
-          options.version.empty() ? ", the newest that fits (--xla-version chooses)" : "")};
+      .words =
+          fmt::format("target {} by {}, rules of {}{}", target->name, reason, version,
+                      options.version.empty() ? fmt::format(", the newest that fits ({} chooses)",
+                                                            listener.Option("xla-version", ""))
+                                              : "")};
   if (!options.dialect.empty()) {
     const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
     if (!other) {
       std::string hint = DidYouMean(options.dialect, VersionNames());
       if (hint.empty()) hint = "`stowplan report --dialect=list` shows them";
-      console.ShowError("there is no dialect `" + options.dialect + "`", hint);
+      listener.ShowError("there is no dialect `" + options.dialect + "`", hint);
       return std::nullopt;
     }
     setting.style = *other;
@@ -99,37 +103,37 @@ Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analys
 }
 
 Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
-                              const PlanOptions& options, Console& console) {
+                              const PlanOptions& options, Listener& listener) {
   STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
                                                      FindScheduler(options.scheduler)));
   if (options.scheduler.empty()) {
-    console.Note(
+    listener.Note(
         fmt::format("note: the module has no schedule; planned for the order `{}` "
                     "(--schedule chooses)\n",
                     Name(choice.scheduler)));
   }
   for (const ScheduleChoice::Peak& peak : choice.peaks) {
     if (!options.has_stats) break;
-    console.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
-                             HumanBytes(peak.bytes), peak.bytes));
+    listener.Note(fmt::format("schedule {}: peak {} ({})\n", Name(peak.scheduler),
+                              HumanBytes(peak.bytes), peak.bytes));
   }
   return std::move(choice.module);
 }
 
 std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& options,
-                                       Console& console) {
+                                       Listener& listener) {
   const auto refuse = [&](const Diagnostics& errors) {
-    console.Show(errors);
+    listener.Show(errors);
     return std::nullopt;
   };
   if (const Diagnostics complaints = hlo::Verify(module); !complaints.empty())
     return refuse(complaints);
-  std::optional<Setting> setting = Settle(module, options, console);
+  std::optional<Setting> setting = Settle(module, options, listener);
   if (!setting) return std::nullopt;
-  console.Note(
+  listener.Note(
       fmt::format("note: there is no plan; it is made as XLA does,\n      {}\n", setting->words));
   if (!IsScheduled(module)) {
-    Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, console);
+    Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, listener);
     if (!scheduled) return refuse(scheduled.error());
     module = *std::move(scheduled);
   }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/console.h"
+#include "cli/listener.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/assign/rules.h"
 #include "stowplan/base/diagnostic.h"
@@ -36,7 +36,7 @@ struct Setting {
 // Target and version: as told, or as the module shows them. Nothing, and a message, when that is
 // not enough.
 std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& options,
-                              Console& console);
+                              Listener& listener);
 
 // What the memory-space pass chose: from the file that was named, or beside the program in its own
 // file. Nothing when neither has it.
@@ -45,7 +45,7 @@ Result<std::optional<Preset>> FindPreset(const hlo::Module& module, const Analys
 
 // The module with the schedule that is asked for, else with the one of least peak.
 Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
-                              const PlanOptions& options, Console& console);
+                              const PlanOptions& options, Listener& listener);
 
 // A module with a plan of its own.
 struct PlannedModule {
@@ -56,6 +56,6 @@ struct PlannedModule {
 };
 // As XLA plans it. Nothing, and messages, when that cannot be done.
 std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& options,
-                                       Console& console);
+                                       Listener& listener);
 
 }  // namespace stowplan::cli

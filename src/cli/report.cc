@@ -60,7 +60,7 @@ int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
                          .limit = options.limit.value_or(SIZE_MAX),
                          .min_size = options.min_size,
                          .sort = options.sort};
-  std::vector<ModuleRow> modules = CountModules(inputs, list);
+  std::vector<ModuleRow> modules = CountModules(inputs, list, console);
   ShowLeftovers(inputs, console);
   const bool is_empty = modules.empty();
   const bool has_findings =

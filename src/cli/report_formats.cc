@@ -19,9 +19,9 @@ namespace {
 using report::FileKind;
 
 // A command's answer: a text, or a message and nothing.
-std::optional<std::string> Refuse(Console& console, const std::string& message,
+std::optional<std::string> Refuse(Listener& listener, const std::string& message,
                                   const std::string& hint = {}) {
-  console.ShowError(message, hint);
+  listener.ShowError(message, hint);
   return std::nullopt;
 }
 
@@ -34,7 +34,7 @@ std::optional<FileKind> PartNamed(std::string_view name) {
 }
 
 std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptions& options,
-                                   Console& console) {
+                                   Listener& listener) {
   const report::Report& report = loaded.report;
   report::ReportDialect dialect = report.dialect;
   std::vector<FileKind> parts;
@@ -51,7 +51,7 @@ std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptio
   if (!missing.empty()) {
     std::string list;
     for (const std::string& fact : missing) list += (list.empty() ? "" : ", ") + fact;
-    return Refuse(console, "the input does not tell what this dialect writes: " + list,
+    return Refuse(listener, "the input does not tell what this dialect writes: " + list,
                   "--part=NAME writes only one of the files");
   }
   if (!options.dialect.empty() && InstructionTextsDiffer(report, options.dialect)) {
@@ -59,7 +59,7 @@ std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptio
                                                options.dialect + " writes operands otherwise")
                               .error();
     warning[0].severity = Severity::kWarning;
-    console.Show(warning);
+    listener.Show(warning);
   }
   std::string out;
   for (const FileKind part : parts) out += WritePart(report, dialect, part);
@@ -67,7 +67,7 @@ std::optional<std::string> XlaText(const LoadedModule& loaded, const ReportOptio
 }
 
 std::optional<std::string> CsvText(const report::Report& report, const ReportOptions& options,
-                                   Console& console) {
+                                   Listener& listener) {
   const report::CsvTable table = *report::FindCsvTable(options.table);
   if (report::HasCsvTable(report, table)) return report::WriteCsv(report, table);
   std::string others;
@@ -75,7 +75,7 @@ std::optional<std::string> CsvText(const report::Report& report, const ReportOpt
     if (!report::HasCsvTable(report, named.table)) continue;
     others += (others.empty() ? "it has: " : ", ") + std::string(named.name);
   }
-  return Refuse(console, "the input has nothing for the table `" + options.table + "`", others);
+  return Refuse(listener, "the input has nothing for the table `" + options.table + "`", others);
 }
 
 // The allocation that --allocation names; by default the largest heap.
@@ -95,21 +95,21 @@ report::AllocationId ChooseAllocation(const report::Report& report, const std::s
 }
 
 std::optional<std::string> MinimallocText(const LoadedModule& loaded, const ReportOptions& options,
-                                          Console& console) {
+                                          Listener& listener) {
   const report::Report& report = loaded.report;
   if (!report::HasPeak(report)) {
-    return Refuse(console, "packing needs an assignment and live ranges",
+    return Refuse(listener, "packing needs an assignment and live ranges",
                   "give the -live-range.txt too, or the directory and --module");
   }
   if (const Result<report::TruePeak> peak = report::ComputeTruePeak(report); !peak) {
-    console.Show(peak.error());
+    listener.Show(peak.error());
     return std::nullopt;
   }
   const report::AllocationId id = ChooseAllocation(report, options.allocation);
   if (id.is_none()) {
-    return Refuse(console, options.allocation.empty()
-                               ? "there is no allocation of temporaries"
-                               : "there is no allocation " + options.allocation);
+    return Refuse(listener, options.allocation.empty()
+                                ? "there is no allocation of temporaries"
+                                : "there is no allocation " + options.allocation);
   }
   // Only the proto tells which values XLA keeps in one buffer.
   std::vector<report::SharedBuffer> shared;
@@ -120,52 +120,41 @@ std::optional<std::string> MinimallocText(const LoadedModule& loaded, const Repo
   }
   const report::PackingInstance instance = report::BuildPackingInstance(report, id, shared);
   if (instance.values_left_out != 0) {
-    console.Note("stowplan: left out " + CountOf(instance.values_left_out, "value") +
-                 " without a live range\n");
+    listener.Note("stowplan: left out " + CountOf(instance.values_left_out, "value") +
+                  " without a live range\n");
   }
   return report::WriteMinimalloc(instance, report::PackingOffsets::kWrite);
 }
 
-std::optional<std::string> ProtoBytes(const LoadedModule& loaded, Console& console) {
+std::optional<std::string> ProtoBytes(const LoadedModule& loaded, Listener& listener) {
   if (!loaded.program) {
-    return Refuse(console, "a BufferAssignmentProto names instructions by the ids of a module",
+    return Refuse(listener, "a BufferAssignmentProto names instructions by the ids of a module",
                   "give the module's .hlo.pb too");
   }
   Result<std::string> bytes = report::WriteBufferAssignmentProto(loaded.report, *loaded.program);
   if (bytes) return *std::move(bytes);
-  console.Show(bytes.error());
+  listener.Show(bytes.error());
   return std::nullopt;
 }
 
-PageOptions PageOptionsFor(const LoadedModule& loaded, const ReportOptions& options) {
-  PageOptions page{.title = loaded.name};
-  page.limit = options.limit.value_or(10);
-  page.min_size = options.min_size;
-  page.sort = options.sort;
-  if (!options.target.empty()) {
-    page.backend = report::BackendOfTarget(options.target);
-    page.backend_reason = options.target.starts_with("tpu-") ? options.target.substr(4) : "";
-  } else {
-    page.backend = report::GuessBackend(loaded.report);
-  }
-  return page;
-}
-
 std::optional<std::string> TextOrJson(const LoadedModule& loaded, const ReportOptions& options,
-                                      Console& console) {
+                                      Listener& listener) {
   if (!loaded.report.has_assignment && options.format == ReportFormat::kJson) {
     return report::WriteJson(loaded.report);
   }
   if (!loaded.report.has_assignment) {
-    return Refuse(console, "there is no buffer assignment among the files",
+    return Refuse(listener, "there is no buffer assignment among the files",
                   "--format=xla, json and csv do without; a page needs -buffer-assignment.txt");
   }
   const Result<report::Summary> summary = report::Summarize(loaded.report);
   if (!summary) {
-    console.Show(summary.error());
+    listener.Show(summary.error());
     return std::nullopt;
   }
-  const PageOptions page = PageOptionsFor(loaded, options);
+  PageOptions page = PageOptionsFor(loaded.name, loaded.report, options.target);
+  page.limit = options.limit.value_or(10);
+  page.min_size = options.min_size;
+  page.sort = options.sort;
   if (options.format == ReportFormat::kJson) {
     return ReportJson(loaded.report, *summary, page.backend);
   }
@@ -175,22 +164,34 @@ std::optional<std::string> TextOrJson(const LoadedModule& loaded, const ReportOp
 
 }  // namespace
 
+PageOptions PageOptionsFor(const std::string& name, const report::Report& report,
+                           const std::string& target) {
+  PageOptions page{.title = name};
+  if (target.empty()) {
+    page.backend = report::GuessBackend(report);
+  } else {
+    page.backend = report::BackendOfTarget(target);
+    page.backend_reason = target.starts_with("tpu-") ? target.substr(4) : "";
+  }
+  return page;
+}
+
 std::optional<std::string> TextFor(const LoadedModule& loaded, const ReportOptions& options,
-                                   Console& console) {
+                                   Listener& listener) {
   switch (options.format) {
     case ReportFormat::kXla:
-      return XlaText(loaded, options, console);
+      return XlaText(loaded, options, listener);
     case ReportFormat::kCsv:
-      return CsvText(loaded.report, options, console);
+      return CsvText(loaded.report, options, listener);
     case ReportFormat::kMinimalloc:
-      return MinimallocText(loaded, options, console);
+      return MinimallocText(loaded, options, listener);
     case ReportFormat::kProto:
-      return ProtoBytes(loaded, console);
+      return ProtoBytes(loaded, listener);
     case ReportFormat::kJson:
     case ReportFormat::kText:
       break;
   }
-  return TextOrJson(loaded, options, console);
+  return TextOrJson(loaded, options, listener);
 }
 
 }  // namespace stowplan::cli

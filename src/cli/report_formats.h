@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/console.h"
+#include "cli/listener.h"
 #include "cli/report_input.h"
 #include "cli/report_page.h"
 
@@ -32,8 +32,12 @@ struct ReportOptions {
   bool is_reconcile = false;
 };
 
-// Nothing when the report lacks what the format needs; then the console has been told why.
+// For a machine as told, or as the report shows it when `target` is empty.
+PageOptions PageOptionsFor(const std::string& name, const report::Report& report,
+                           const std::string& target);
+
+// Nothing when the report lacks what the format needs; then the listener has been told why.
 std::optional<std::string> TextFor(const LoadedModule& loaded, const ReportOptions& options,
-                                   Console& console);
+                                   Listener& listener);
 
 }  // namespace stowplan::cli

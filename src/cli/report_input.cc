@@ -225,11 +225,23 @@ Result<Inputs> FindInputs(const std::vector<std::string>& words) {
   return inputs;
 }
 
+Result<InputModule> InputOf(std::shared_ptr<const Source> source) {
+  std::string name = source->name();
+  std::vector<InputFile> files = {{.path = std::move(name),
+                                   .source = std::move(source),
+                                   .is_named = true,
+                                   .is_in_memory = true}};
+  // Nothing only of several files.
+  STOWPLAN_TRY(std::optional<InputModule> module, AsOneModule(std::move(files)));
+  return *std::move(module);
+}
+
 void AddNeighbours(InputModule& module) {
   std::string stem;
   for (const std::optional<InputFile>& file : module.files) {
     if (!file) continue;
     if (!stem.empty()) return;  // there are several: these were meant
+    if (file->is_in_memory) return;
     stem = report::ParseDumpFileName(file->path).stem;
     if (stem.empty()) return;
   }

@@ -23,6 +23,8 @@ struct InputFile {
   // The user asked for this very file: mistakes in it are shown in full. Others are left out when
   // they are bad.
   bool is_named = false;
+  // Bytes that no file holds: nothing lies beside them.
+  bool is_in_memory = false;
 };
 
 // The files of one module, not read yet.
@@ -46,6 +48,9 @@ struct Inputs {
 
 // Fails when a word is no file and no directory.
 Result<Inputs> FindInputs(const std::vector<std::string>& words);
+
+// The module in these bytes, whatever they are.
+Result<InputModule> InputOf(std::shared_ptr<const Source> source);
 
 // Adds what lies beside the only file of a module and has the same stem.
 void AddNeighbours(InputModule& module);

@@ -18,7 +18,7 @@ namespace {
 // "[ 12/900] module_0012.jit_step" on the last line of a terminal, a few times a second.
 class Progress {
  public:
-  explicit Progress(size_t total) : total_(total), is_shown_(isatty(STDERR_FILENO) != 0) {}
+  Progress(size_t total, bool is_shown) : total_(total), is_shown_(is_shown) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() {
@@ -62,9 +62,10 @@ int64_t PeakOf(const ModuleRow& row) { return row.summary.peak ? row.summary.pea
 
 }  // namespace
 
-std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options) {
+std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options,
+                                    Listener& listener) {
   std::vector<ModuleRow> rows;
-  Progress progress(inputs.modules.size());
+  Progress progress(inputs.modules.size(), listener.is_watched());
   for (InputModule& module : inputs.modules) {
     progress.Next(module.name);
     ModuleRow row{.name = module.name, .stage = module.stage, .summary = {}};
@@ -154,7 +155,7 @@ std::string ModulesPage(const std::vector<ModuleRow>& modules, const HiddenModul
   return out + "\n--module=NAME shows where the memory of one of them goes.\n";
 }
 
-void ShowLeftovers(const Inputs& inputs, Console& console) {
+void ShowLeftovers(const Inputs& inputs, Listener& listener) {
   Diagnostics lines;
   for (const report::DumpLeftover& leftover : inputs.leftovers) {
     Diagnostic line;
@@ -163,7 +164,7 @@ void ShowLeftovers(const Inputs& inputs, Console& console) {
     line.message = leftover.reason;
     lines.push_back(std::move(line));
   }
-  console.Show(lines, 50);
+  listener.Show(lines, 50);
 }
 
 }  // namespace stowplan::cli

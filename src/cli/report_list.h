@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/console.h"
+#include "cli/listener.h"
 #include "cli/report_input.h"
 #include "cli/report_json.h"
 #include "cli/report_page.h"
@@ -20,8 +20,8 @@ struct ListOptions {
 };
 
 // Reads and counts all modules; what cannot be read is added to the leftovers. Shows how far it is
-// on a terminal.
-std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options);
+// where somebody watches.
+std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options, Listener& listener);
 
 // Sorts and cuts as the options say; `hidden` are those that are cut.
 struct HiddenModules {
@@ -34,6 +34,6 @@ std::string ModulesPage(const std::vector<ModuleRow>& modules, const HiddenModul
                         const std::string& where);
 
 // A line for each leftover, to standard error.
-void ShowLeftovers(const Inputs& inputs, Console& console);
+void ShowLeftovers(const Inputs& inputs, Listener& listener);
 
 }  // namespace stowplan::cli

@@ -40,7 +40,8 @@ namespace {
 
 class Labeller {
  public:
-  explicit Labeller(Picture& picture) : picture_(picture), report_(*picture.report) {}
+  Labeller(std::span<const std::string> parameter_names, Picture& picture)
+      : parameter_names_(parameter_names), picture_(picture), report_(*picture.report) {}
 
   void Run() {
     AddOps();
@@ -329,6 +330,8 @@ class Labeller {
         if (op.opcode == Opcode::kParameter) path = PathOf(op.op_name);
         if (!path.empty()) break;
       }
+      const auto number = static_cast<uint64_t>(*allocation.parameter);
+      if (path.empty() && number < parameter_names_.size()) path = parameter_names_[number];
       if (path.empty()) path = "parameter " + std::to_string(*allocation.parameter);
       if (allocation.parameter_index.numbers.count != 0) {
         path += '{';
@@ -355,6 +358,7 @@ class Labeller {
     return path;
   }
 
+  std::span<const std::string> parameter_names_;
   Picture& picture_;
   const report::Report& report_;
   std::vector<FrameId> frames_;           // by the module's row
@@ -366,6 +370,8 @@ class Labeller {
 
 }  // namespace
 
-void AddLabels(Picture& picture) { Labeller(picture).Run(); }
+void AddLabels(std::span<const std::string> parameter_names, Picture& picture) {
+  Labeller(parameter_names, picture).Run();
+}
 
 }  // namespace stowplan::explain

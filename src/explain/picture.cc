@@ -112,13 +112,14 @@ OpId Picture::FindOp(std::string_view name) const {
 }
 
 Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
-                            const std::optional<Target>& target) {
+                            const std::optional<Target>& target,
+                            std::span<const std::string> parameter_names) {
   STOWPLAN_TRY([[maybe_unused]] const bool ok, CheckPlaces(report));
   Picture picture;
   picture.report = &report;
   picture.module = module;
   AddTarget(target, picture);
-  AddLabels(picture);
+  AddLabels(parameter_names, picture);
   AddPadding(picture);
   if (report::HasPeak(report)) {
     STOWPLAN_TRY(report::LiveBytes bytes, report::ComputeLiveBytes(report));

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,12 +120,14 @@ struct Picture {
 };
 
 // `module` may be null; report and module must outlive the picture. Without a target, the one is
-// taken for which the module or the report shows itself to be made.
+// taken for which the module or the report shows itself to be made. `parameter_names`, by number,
+// are for parameters whose paths the module does not tell.
 //
 // Fails when the report has no assignment, when a value lies outside of its allocation, or when
 // sizes do not fit in 64 bits.
 [[nodiscard]] Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
-                                          const std::optional<Target>& target = std::nullopt);
+                                          const std::optional<Target>& target = std::nullopt,
+                                          std::span<const std::string> parameter_names = {});
 
 // The stack, outermost frame first.
 [[nodiscard]] std::vector<FrameId> StackOf(const Picture& picture, FrameId innermost);

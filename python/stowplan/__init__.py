@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stowplan: where the memory of a compiled program goes, and what to do about it.
+
+    import stowplan
+
+    r = stowplan.analyze(compiled)      # a Compiled of JAX, a dump, a module, a report
+    print(r)                            # one page
+    r.peak_by("source")                 # what fills the peak
+
+Nothing but the C++ core is imported until it is needed: neither NumPy nor JAX.
+"""
+
+from . import _core
+from .analysis import Analysis, Arrays, Peak, Space
+from .errors import Diagnostic, Error, MissingFileError, ParseError
+from .inputs import analyze
+from .moments import Curve, Moment, Share
+from .reconcile import Figure, Reconciliation
+from .sizes import format_size, parse_size
+from .tables import Allocation, LiveRange, Row, Rows, Table, Value
+from .why import Why, Whys
+
+__version__: str = _core.version()
+
+__all__ = [
+    "Allocation",
+    "Analysis",
+    "Arrays",
+    "Curve",
+    "Diagnostic",
+    "Error",
+    "Figure",
+    "LiveRange",
+    "MissingFileError",
+    "Moment",
+    "ParseError",
+    "Peak",
+    "Reconciliation",
+    "Row",
+    "Rows",
+    "Share",
+    "Space",
+    "Table",
+    "Value",
+    "Why",
+    "Whys",
+    "analyze",
+    "format_size",
+    "parse_size",
+]

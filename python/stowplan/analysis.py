@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Analysis: one plan, and every question about it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .errors import Error
+from .moments import Curve, Moment, Share
+from .reconcile import Reconciliation, reconcile
+from .sizes import format_size, parse_size
+from .tables import Allocation, LiveRange, Row, Rows, Table, Value
+from .why import Whys, whys_of
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A memory space: what is allocated in it, and the most that is live at once."""
+
+    color: int
+    name: str  # "HBM"; empty: it has none
+    allocations: int
+    bytes: int
+    peak: int | None  # bytes; None: not known
+    time: int | None
+    instruction: str
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The most bytes that are live at once, all memory spaces together."""
+
+    bytes: int
+    time: int
+    instruction: str  # what runs then
+    spaces: tuple[Space, ...]
+
+    def __str__(self) -> str:
+        return f"{format_size(self.bytes)} at t={self.time} {self.instruction}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """Facts of all values as NumPy arrays, by row. They are views: nothing is copied."""
+
+    allocations: NDArray[numpy.int64]  # rows of `Analysis.allocations`; -1: none
+    offsets: NDArray[numpy.int64]
+    sizes: NDArray[numpy.int64]
+    colors: NDArray[numpy.int64]
+    starts: NDArray[numpy.int64]  # -1: no live range
+    ends: NDArray[numpy.int64]  # inclusive
+
+
+class Analysis:
+    """The plan of one program, and what follows from it. `stowplan.analyze` makes it."""
+
+    def __init__(
+        self,
+        plan: _core.Plan,
+        *,
+        notes: tuple[str, ...] = (),
+        stats: dict[str, int] | None = None,
+    ) -> None:
+        self._plan = plan
+        self._notes = notes
+        self._stats = stats
+
+    # What it is.
+
+    @property
+    def name(self) -> str:
+        return self._plan.name
+
+    @property
+    def backend(self) -> str:
+        """ "CPU", "GPU", "TPU"; empty: not known."""
+        return self._plan.backend
+
+    @property
+    def target(self) -> str | None:
+        """ "cpu", "gpu", "tpu-v5e", ...; None: not known."""
+        return self._plan.target
+
+    @property
+    def plan(self) -> str:
+        """Whose plan it is."""
+        return self._plan.whose
+
+    @property
+    def notes(self) -> list[str]:
+        """Warnings, what was chosen, and what could not be known."""
+        return [*self._notes, *self._plan.notes, *self._plan.unknown]
+
+    # How much.
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all allocations."""
+        return self._plan.bytes
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The memory spaces, by color."""
+        return tuple(
+            Space(
+                color,
+                name,
+                allocations,
+                size,
+                peak if peak >= 0 else None,
+                time if time >= 0 else None,
+                self._plan.instruction_at(time),
+            )
+            for color, name, allocations, size, peak, time in self._plan.spaces
+        )
+
+    @property
+    def has_peak(self) -> bool:
+        """Whether live ranges are known."""
+        return self._plan.has_peak
+
+    @property
+    def peak(self) -> Peak:
+        """The most that is live at once. An Error when live ranges are not known."""
+        peak = self._plan.peak
+        if peak is None:
+            raise Error(
+                "when values are alive is not known, so the peak is not known\n"
+                "  give the module or its -live-range.txt as well"
+            )
+        bytes_, time = peak
+        return Peak(bytes_, time, self._plan.instruction_at(time), self.spaces)
+
+    # What is where, and when.
+
+    @property
+    def values(self) -> Rows[Value]:
+        """All values. `values["fusion.3"]` is one of them."""
+        return Rows(self._plan.value_count, self._value, Value, self._row_of)
+
+    def _value(self, row: int) -> Value:
+        return Value(row, *self._plan.value(row))
+
+    def _row_of(self, name: str) -> int:
+        rows = self._plan.find_values(name)
+        if not rows:
+            raise KeyError(name)
+        return rows[0]
+
+    @property
+    def allocations(self) -> Rows[Allocation]:
+        """All allocations, as XLA numbers them."""
+        return Rows(self._plan.allocation_count, self._allocation, Allocation)
+
+    def _allocation(self, row: int) -> Allocation:
+        facts = self._plan.allocation(row)
+        return Allocation(row, *facts[:-1], tuple(facts[-1]))
+
+    @property
+    def arrays(self) -> Arrays:
+        """Facts of all values as NumPy arrays that share the plan's memory."""
+        plan = self._plan
+        return Arrays(
+            plan.allocations, plan.offsets, plan.sizes, plan.colors, plan.starts, plan.ends
+        )
+
+    @property
+    def live_ranges(self) -> Rows[LiveRange]:
+        """When values are alive, of those that have a live range."""
+        with_range = (self.arrays.starts >= 0).nonzero()[0]
+
+        def make(index: int) -> LiveRange:
+            value = self._value(int(with_range[index]))
+            assert value.start is not None and value.end is not None
+            return LiveRange(value.row, value.name, value.start, value.end, value.size)
+
+        return Rows(len(with_range), make, LiveRange)
+
+    # What fills it, and why.
+
+    def peak_by(self, by: str = "source", space: int | None = None) -> Table:
+        """What fills the peak, of a memory space or of all together.
+
+        `by` is "source", "op_name", "parameter", "kind", "value", "stack" or "footprint".
+        """
+        return self._table(by, None, space)
+
+    def _table(self, by: str, time: int | None, space: int | None) -> Table:
+        at, bytes_, rows = self._plan.partition(by, time, space)
+        return Table(
+            by,
+            at,
+            space,
+            bytes_,
+            tuple(
+                Row(
+                    name,
+                    parent if parent >= 0 else None,
+                    depth,
+                    own,
+                    total,
+                    values,
+                    is_other,
+                    value if value >= 0 else None,
+                )
+                for name, parent, depth, own, total, values, is_other, value in rows
+            ),
+            lambda limit: self._plan.partition_page(by, at, space, limit),
+        )
+
+    def at(self, time: int | None = None, space: int | None = None) -> Moment:
+        """What is live at a moment; without one, at the peak."""
+        at, bytes_, shares = self._plan.moment(time, space)
+        return Moment(
+            at,
+            self._plan.instruction_at(at),
+            space,
+            bytes_,
+            Rows(len(shares), lambda row: self._share(*shares[row]), Share),
+            lambda by: self._table(by, at, space),
+        )
+
+    def _share(self, row: int, bytes_: int, padding: int) -> Share:
+        value = self._value(row)
+        return Share(row, value.name, bytes_, padding, value.kind, value.shape, value.source)
+
+    def curve(self, space: int | None = None) -> Curve:
+        """Live bytes as time goes by, of a memory space or of all together."""
+        return Curve(space, self._plan.curve(space))
+
+    def why(self, name: str) -> Whys:
+        """Why a value is alive: who made it, who reads it, what holds it."""
+        page, text = self._plan.why(name)
+        return whys_of(page, text)
+
+    def reconcile(self) -> Reconciliation:
+        """The figures that XLA and JAX print, beside how they follow from the plan."""
+        return reconcile(self._plan, self._stats)
+
+    # As text.
+
+    def page(self, limit: int = 10) -> str:
+        """The page of `stowplan report`; tables of at most `limit` rows, 0: all."""
+        return self._plan.page(limit)
+
+    def explain(self, time: int | None = None, space: int | None = None) -> str:
+        """The page of `stowplan explain`: what fills the peak, or another moment."""
+        return self._plan.explain_page(time, space)
+
+    def __str__(self) -> str:
+        return self.page().removesuffix("\n")
+
+    def __repr__(self) -> str:
+        peak = self._plan.peak
+        most = "" if peak is None else f", at most {format_size(peak[0])} live"
+        return f"<stowplan.Analysis {self.name}: {format_size(self.total_bytes)}{most}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """As `stowplan report --format=json`."""
+        document: dict[str, Any] = json.loads(self._plan.json())
+        return document
+
+    def to_xla(self) -> str:
+        """The plan as XLA's report."""
+        return self._plan.xla_text()
+
+    # As a picture.
+
+    def html(self, *, budget: int | str | None = None) -> str:
+        """The viewer: one HTML page that needs nothing else."""
+        return self._plan.html(None, None if budget is None else parse_size(budget))
+
+    def save(self, path: str | os.PathLike[str], *, budget: int | str | None = None) -> None:
+        """Writes the viewer to a file."""
+        from .show import write_whole
+
+        write_whole(path, self.html(budget=budget))
+
+    def show(self, *, budget: int | str | None = None) -> None:
+        """Shows the viewer: in a notebook below the cell, else in the browser."""
+        from .show import show_page
+
+        show_page(self.html(budget=budget), self.name)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(self.page())}</pre>"

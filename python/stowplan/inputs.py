@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""analyze: from whatever somebody has to a plan."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _core
+from .analysis import Analysis
+from .errors import MissingFileError
+
+
+def _is_text(words: str) -> bool:
+    """Whether a str is HLO or a report, not the name of a file."""
+    return "\n" in words or words.lstrip().startswith(("HloModule", "ENTRY "))
+
+
+def _load_paths(
+    paths: list[str], *, module: str | None, target: str | None, xla_version: str | None
+) -> _core.Plan:
+    for path in paths:
+        if not os.path.exists(path):
+            raise MissingFileError(f"{path}: there is no such file or directory")
+    return _core.load(
+        paths, module=module or "", target=target or "", xla_version=xla_version or ""
+    )
+
+
+def plan_of(
+    x: Any,
+    *,
+    target: str | None = None,
+    xla_version: str | None = None,
+    module: str | None = None,
+    own_plan: bool = False,
+) -> Analysis:
+    """The plan of anything that `analyze` takes, as it is."""
+    if isinstance(x, Analysis):
+        return x
+    if isinstance(x, str) and not _is_text(x):
+        x = [x]
+    elif isinstance(x, os.PathLike):
+        x = [os.fspath(x)]
+    if isinstance(x, list | tuple):
+        return Analysis(
+            _load_paths(
+                [os.fsdecode(path) for path in x],
+                module=module,
+                target=target,
+                xla_version=xla_version,
+            )
+        )
+    settings = {"target": target or "", "xla_version": xla_version or ""}
+    if isinstance(x, str):
+        return Analysis(_core.load_bytes(x.encode(), "<text>", **settings))
+    if isinstance(x, bytes | bytearray | memoryview):
+        return Analysis(_core.load_bytes(bytes(x), "<bytes>", **settings))
+    for method in ("as_serialized_hlo_module_proto", "SerializeToString"):
+        # An HloModule of jaxlib; a message of protobuf.
+        if hasattr(x, method):
+            return Analysis(_core.load_bytes(getattr(x, method)(), "<module>", **settings))
+    return _plan_of_jax(x, target, xla_version, own_plan)
+
+
+def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: bool) -> Analysis:
+    from . import jax_inputs
+
+    extracted = jax_inputs.extract(x)
+    plan = _core.load_bytes(
+        extracted.module_data if own_plan else extracted.data,
+        extracted.name,
+        target=target or extracted.target or "",
+        xla_version=xla_version or extracted.xla_version or "",
+        parameter_names=extracted.parameter_names or [],
+    )
+    return Analysis(plan, notes=tuple(extracted.notes), stats=extracted.stats)
+
+
+def analyze(
+    x: Any,
+    *,
+    target: str | None = None,
+    xla_version: str | None = None,
+    module: str | None = None,
+    own_plan: bool = False,
+) -> Analysis:
+    """The plan of a program, ready for questions.
+
+    `x` is a `Compiled` or `Lowered` of JAX, the path of a file or of a directory that XLA dumped
+    to, several files of one module, HLO text, or bytes: a module or a report, packed or not.
+
+    Where there is a plan of XLA's, it is used; a module alone is planned as XLA does, for `target`
+    by the rules of `xla_version`, both found where the module shows them. With `own_plan`, a
+    Compiled is planned by Stowplan too. Of a directory, `module` chooses one; without, the largest.
+    """
+    return plan_of(x, target=target, xla_version=xla_version, module=module, own_plan=own_plan)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is live at a moment, and as time goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .sizes import format_size
+from .tables import Rows, Table
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one value owns at a moment."""
+
+    value: int  # its row
+    name: str
+    bytes: int  # padding among them
+    padding: int
+    kind: str
+    shape: str
+    source: str
+
+
+class Moment:
+    """What is live at one moment: every byte belongs to one value."""
+
+    def __init__(
+        self,
+        time: int,
+        instruction: str,
+        space: int | None,
+        bytes: int,
+        shares: Rows[Share],
+        table: Callable[[str], Table],
+    ) -> None:
+        self.time = time
+        self.instruction = instruction
+        self.space = space
+        self.bytes = bytes
+        self.shares = shares  # by falling bytes
+        self._table = table
+
+    def by(self, what: str = "source") -> Table:
+        """The same bytes by source line, op_name, parameter, kind, ..."""
+        return self._table(what)
+
+    def __repr__(self) -> str:
+        return (
+            f"<t={self.time} {self.instruction}: {format_size(self.bytes)} "
+            f"of {len(self.shares)} values>"
+        )
+
+    def __str__(self) -> str:
+        return str(self.by("value"))
+
+    def _repr_html_(self) -> str:
+        return self.shares._repr_html_()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame, a row a value."""
+        return self.shares.to_pandas()
+
+
+class Curve:
+    """Live bytes as time goes by: a step at each moment where they change."""
+
+    def __init__(self, space: int | None, steps: NDArray[numpy.int64]) -> None:
+        self.space = space
+        self.steps = steps  # a view of pairs (time, bytes)
+
+    @property
+    def times(self) -> NDArray[numpy.int64]:
+        return self.steps[:, 0]
+
+    @property
+    def bytes(self) -> NDArray[numpy.int64]:
+        """From each time to the next."""
+        return self.steps[:, 1]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame, a row a step."""
+        import pandas
+
+        return pandas.DataFrame({"time": self.times, "bytes": self.bytes})

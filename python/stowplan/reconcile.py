@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures that XLA and JAX print, beside how they follow from the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, overload
+
+from . import _core
+from .tables import frame, html_table
+
+if TYPE_CHECKING:
+    import pandas
+
+_JAX = "compiled.memory_analysis() of JAX"
+# What the plan has nothing to do with.
+_CODE = ("generated_code_size_in_bytes", "host_generated_code_size_in_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that XLA or JAX prints."""
+
+    where: str  # it is printed
+    name: str
+    computed: int | None  # from the plan; None: the plan does not tell
+    said: int | None  # as XLA has it; None: nothing tells it
+    how: str
+
+    @property
+    def verdict(self) -> str:
+        """ "equal", "differs"; empty: there are not two numbers to compare."""
+        if self.computed is None or self.said is None:
+            return ""
+        return "equal" if self.computed == self.said else "differs"
+
+
+class Reconciliation(Sequence[Figure]):
+    """All figures. Printed, it is the page of `stowplan report --reconcile`."""
+
+    def __init__(self, figures: tuple[Figure, ...], page: str) -> None:
+        self.figures = figures
+        self._page = page
+
+    @property
+    def memory_analysis(self) -> dict[str, int]:
+        """The fields of `compiled.memory_analysis()` that the plan tells, computed."""
+        return {
+            figure.name: figure.computed
+            for figure in self.figures
+            if figure.where == _JAX and figure.computed is not None and " " not in figure.name
+        }
+
+    @property
+    def differing(self) -> list[Figure]:
+        return [figure for figure in self.figures if figure.verdict == "differs"]
+
+    @property
+    def equal(self) -> list[Figure]:
+        return [figure for figure in self.figures if figure.verdict == "equal"]
+
+    @overload
+    def __getitem__(self, key: int | str) -> Figure: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Figure, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> Figure | tuple[Figure, ...]:
+        """A figure by its number or name."""
+        if isinstance(key, str):
+            for figure in self.figures:
+                if figure.name == key:
+                    return figure
+            raise KeyError(key)
+        return self.figures[key]
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+    def __str__(self) -> str:
+        lines = [self._page.removesuffix("\n")]
+        compared = len(self.equal) + len(self.differing)
+        if compared:
+            lines.append(f"\n{len(self.equal)} of {compared} figures that XLA says are equal")
+            lines += [
+                f"  {figure.name}: XLA says {figure.said}, from the plan {figure.computed}"
+                for figure in self.differing
+            ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.figures, ("where", "name", "computed", "said", "verdict", "how"))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame, a row a figure."""
+        return frame(self.figures, [*(field.name for field in fields(Figure)), "verdict"])
+
+
+def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
+    """`stats` are the fields of memory_analysis(), where there is a Compiled to ask."""
+    figures: list[Figure] = []
+    rest = dict(stats or {})
+    for where, label, computed, said, how in plan.figures():
+        # "peak_memory_in_bytes (CPU)": the rule is of one back end, the field is not.
+        name = label.split(" (")[0] if where == _JAX else label
+        if where == _JAX and name in rest:
+            said = rest.pop(name)
+        figures.append(Figure(where, name, computed, said, how))
+    for name, said in rest.items():
+        # Nothing lies in the host's memory, so the plan has no such rows.
+        is_host = name.startswith("host_") and name not in _CODE
+        how = "nothing lies in S(5)" if is_host else "the plan does not tell"
+        figures.append(Figure(_JAX, name, 0 if is_host else None, said, how))
+    return Reconciliation(tuple(figures), plan.reconcile_page())

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages on their way to files, browsers and notebooks."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import re
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Writes all of it or nothing: the file gets its name when it is complete."""
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
+        target.write_text(text, encoding="utf-8")
+        return
+    target = target.resolve()
+    handle, temporary = tempfile.mkstemp(prefix=f"{target.name}.", dir=target.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~mask)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def in_notebook() -> bool:
+    """Whether a notebook runs us; IPython is never imported for that."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None:
+        return False
+    shell = ipython.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def frame_of(page: str, height: int = 720) -> str:
+    """The page in a frame of its own, for a cell of a notebook."""
+    data = base64.b64encode(page.encode()).decode()
+    return (
+        f'<iframe src="data:text/html;base64,{data}" width="100%" height="{height}" '
+        'style="border:1px solid #8884" sandbox="allow-scripts allow-downloads"></iframe>'
+    )
+
+
+def show_page(page: str, name: str) -> None:
+    """Below the cell of a notebook, else in the browser."""
+    if in_notebook():
+        from IPython.display import HTML, display  # type: ignore[import-not-found, unused-ignore]
+
+        display(HTML(frame_of(page)))  # type: ignore[no-untyped-call, unused-ignore]
+        return
+    # The browser reads it after we are gone, so nobody removes it but the system.
+    stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]
+    path = Path(tempfile.mkdtemp(prefix="stowplan-")) / f"{stem or 'view'}.html"
+    path.write_text(page, encoding="utf-8")
+    print(f"stowplan: {path}", file=sys.stderr)
+    webbrowser.open(path.as_uri())

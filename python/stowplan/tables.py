@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows with names, and sequences of them that become pandas frames and HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from .sizes import format_size
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What an instruction computes, and where it lies."""
+
+    row: int  # in `Analysis.values` and in all arrays
+    name: str  # "fusion.3{0}"
+    instruction: str
+    shape: str
+    kind: str  # "parameter", "activation", "temporary", ...
+    size: int
+    padding: int  # bytes of the size
+    allocation: int  # XLA's number; -1: none
+    offset: int
+    space: int  # the memory space's color
+    start: int | None  # the live range, both ends inclusive; None: not known
+    end: int | None
+    op_name: str
+    source: str  # "train.py:42"
+    parameter: str  # the path of the parameter that it lies in
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A piece of memory, and the values in it."""
+
+    row: int  # in `Analysis.allocations`
+    number: int  # XLA's
+    size: int
+    space: int
+    kind: str  # "parameters", "outputs", "temporaries", ...
+    parameter: int | None  # its number
+    path: str  # of the parameter: "params['w']"
+    is_constant: bool
+    is_thread_local: bool
+    is_maybe_live_out: bool
+    most_live: int | None  # bytes of it in use at once; None: not known
+    values: tuple[int, ...]  # rows
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRange:
+    """When a value is alive: from start to end, both inclusive."""
+
+    value: int  # its row
+    name: str
+    start: int
+    end: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A part of a moment's bytes."""
+
+    name: str  # "train.py:42", "params", "(no source)"
+    parent: int | None  # the row above; None: there is none
+    depth: int
+    own: int  # bytes of this row alone
+    bytes: int  # with all rows below it
+    values: int  # how many values own them
+    is_other: bool  # in parentheses: not an answer to the question
+    value: int | None  # the row of the value, where it is one
+
+    @property
+    def size(self) -> str:
+        return format_size(self.bytes)
+
+
+T = TypeVar("T")
+
+
+def frame(rows: Iterable[Any], columns: Sequence[str]) -> pandas.DataFrame:
+    """The attributes `columns` of all rows, as a pandas frame."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_pandas() needs pandas: pip install 'stowplan[pandas]'") from error
+    return pandas.DataFrame(
+        [tuple(getattr(row, column) for column in columns) for row in rows], columns=list(columns)
+    )
+
+
+def html_table(rows: Iterable[Any], columns: Sequence[str]) -> str:
+    """The same for a notebook."""
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td>{html.escape(str(getattr(row, column)))}</td>" for column in columns)
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Rows(Sequence[T], Generic[T]):
+    """Rows that are made when they are looked at."""
+
+    # A notebook shows so many of them.
+    SHOWN = 20
+
+    def __init__(
+        self,
+        count: int,
+        make: Callable[[int], T],
+        row_type: type[T],
+        find: Callable[[str], int] | None = None,
+    ) -> None:
+        self._count = count
+        self._make = make
+        self._row_type = row_type
+        self._find = find
+
+    @property
+    def columns(self) -> list[str]:
+        return [field.name for field in fields(self._row_type)]  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, key: int | str) -> T: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[T]: ...
+    def __getitem__(self, key: int | str | slice) -> T | list[T]:
+        """A row by its number or name, or rows of a slice."""
+        if isinstance(key, slice):
+            return [self._make(row) for row in range(*key.indices(self._count))]
+        if isinstance(key, str):
+            if self._find is None:
+                raise TypeError("these rows have no names")
+            return self._make(self._find(key))
+        row = key + self._count if key < 0 else key
+        if not 0 <= row < self._count:
+            raise IndexError(f"there is no row {key} of {self._count}")
+        return self._make(row)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self._make(row) for row in range(self._count))
+
+    def __repr__(self) -> str:
+        return f"<{self._count} rows of {self._row_type.__name__}>"
+
+    def _repr_html_(self) -> str:
+        rest = self._count - self.SHOWN
+        more = f"<p>and {rest} more</p>" if rest > 0 else ""
+        return html_table(self[: self.SHOWN], self.columns) + more
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame, a row each."""
+        return frame(self, self.columns)
+
+
+class Table(Sequence[Row]):
+    """What fills a moment, by one question: rows whose own bytes add up to `bytes`.
+
+    Printed, it is the table of `stowplan explain --by`.
+    """
+
+    def __init__(
+        self,
+        by: str,
+        time: int,
+        space: int | None,
+        bytes: int,
+        rows: tuple[Row, ...],
+        page: Callable[[int], str],
+    ) -> None:
+        self.by = by
+        self.time = time
+        self.space = space
+        self.bytes = bytes
+        self.rows = rows
+        self._page = page
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, key: int | slice) -> Row | tuple[Row, ...]:
+        return self.rows[key]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.rows)} rows by {self.by} at t={self.time}, {format_size(self.bytes)}>"
+
+    def __str__(self) -> str:
+        return self.page()
+
+    def page(self, limit: int = 30) -> str:
+        """As the command line prints it; at most `limit` rows, 0: all."""
+        return self._page(limit)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.rows[: Rows.SHOWN], ("name", "size", "values"))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas frame, a row each."""
+        return frame(self.rows, [field.name for field in fields(Row)])

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is told what goes wrong, or well, while a command works: a terminal, or a program that
+// gathers it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "stowplan/base/diagnostic.h"
+
+namespace stowplan::cli {
+
+class Listener {
+ public:
+  Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  virtual ~Listener() = default;
+
+  // Errors and warnings, at most `limit` of each; a line says how many more there are.
+  virtual void Show(const Diagnostics& diagnostics, size_t limit) = 0;
+  // A sentence for people, with its end of line.
+  virtual void Note(std::string_view text) = 0;
+  // Whether somebody watches, so that it is worth while to say how far the work is.
+  [[nodiscard]] virtual bool is_watched() const { return false; }
+
+  // Who chose what was told.
+  [[nodiscard]] virtual std::string_view CallerName() const { return "the command line"; }
+  // How one says this option here: --target=cpu.
+  [[nodiscard]] virtual std::string Option(std::string_view name, std::string_view value) const {
+    return "--" + std::string(name) + (value.empty() ? "" : "=") + std::string(value);
+  }
+
+  void Show(const Diagnostics& diagnostics) { Show(diagnostics, kMaxErrors); }
+  // "stowplan: error: message"
+  void ShowError(std::string_view message, std::string_view hint = {}) {
+    Show(Fail("stowplan", std::string(message), std::string(hint)).error());
+  }
+};
+
+}  // namespace stowplan::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// From inputs to plans.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/human_bytes.h"
+#include "cli/names.h"
+#include "cli/report_text.h"
+#include "python/bind.h"
+#include "python/text.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stowplan::python {
+namespace {
+
+std::shared_ptr<Plan> Load(const std::vector<std::string>& paths, const std::string& module,
+                           const std::string& target, const std::string& xla_version,
+                           const std::vector<std::string>& parameter_names) {
+  const nb::gil_scoped_release release;
+  return Plan::Load(paths, {.module = module,
+                            .target = target,
+                            .version = xla_version,
+                            .parameter_names = parameter_names});
+}
+
+std::shared_ptr<Plan> LoadBytes(const nb::bytes& data, const std::string& name,
+                                const std::string& target, const std::string& xla_version,
+                                const std::vector<std::string>& parameter_names) {
+  // The caller holds the bytes, and nobody can change them.
+  const std::string_view bytes(data.c_str(), data.size());
+  const nb::gil_scoped_release release;
+  return Plan::LoadBytes(
+      bytes, name, {.target = target, .version = xla_version, .parameter_names = parameter_names});
+}
+
+std::vector<Text> Texts(const auto& texts) { return {texts.begin(), texts.end()}; }
+
+// Whose plan it is, in a sentence without its full stop.
+std::string Whose(const Plan& plan) {
+  return plan.input().is_ours ? "Stowplan's own, by XLA's rules" : "XLA's own, from its report";
+}
+
+std::optional<Text> TargetOf(Plan& plan) {
+  const nb::gil_scoped_release release;
+  const std::optional<Target>& target = plan.picture().target;
+  if (!target) return std::nullopt;
+  return Text(target->name);
+}
+
+Text BackendOf(Plan& plan) {
+  const nb::gil_scoped_release release;
+  return report::Name(plan.picture().backend);
+}
+
+// (color, name, allocations, bytes, bytes of the peak, its time); the last two -1 when not known.
+using SpaceRow = std::tuple<int64_t, Text, int64_t, int64_t, int64_t, int64_t>;
+std::vector<SpaceRow> SpacesOf(const Plan& plan) {
+  std::vector<SpaceRow> rows;
+  for (const report::SpaceTotal& space : plan.summary().spaces) {
+    const report::Peak peak = space.peak.value_or(report::Peak{.bytes = -1, .time = -1});
+    rows.emplace_back(space.color, report::SpaceName(plan.backend(), space.color),
+                      space.allocations, space.bytes, peak.bytes, peak.time);
+  }
+  return rows;
+}
+
+// (kind, allocations, bytes)
+std::vector<std::tuple<Text, int64_t, int64_t>> KindsOf(const Plan& plan) {
+  std::vector<std::tuple<Text, int64_t, int64_t>> rows;
+  for (const report::KindTotal& kind : plan.summary().kinds)
+    rows.emplace_back(report::Name(kind.kind), kind.allocations, kind.bytes);
+  return rows;
+}
+
+// (bytes, time)
+std::optional<std::tuple<int64_t, int64_t>> PeakOf(const Plan& plan) {
+  if (!plan.has_peak()) return std::nullopt;
+  const report::Peak& peak = plan.summary().peak->all;
+  return std::tuple(peak.bytes, peak.time);
+}
+
+}  // namespace
+
+void BindLoad(nb::module_& module, PlanClass& plan) {
+  module.def("load", Load, "paths"_a, nb::kw_only(), "module"_a = "", "target"_a = "",
+             "xla_version"_a = "", "parameter_names"_a = std::vector<std::string>(),
+             "The plan in these files or this dump directory.");
+  module.def("load_bytes", LoadBytes, "data"_a, "name"_a = "<bytes>", nb::kw_only(),
+             "target"_a = "", "xla_version"_a = "",
+             "parameter_names"_a = std::vector<std::string>(),
+             "The plan in these bytes: a module or a report, text or proto, packed or not.");
+  module.def("target_names", [] { return Texts(cli::TargetNames()); });
+  module.def("xla_versions", [] { return Texts(cli::VersionNames()); });
+  module.def(
+      "parse_bytes", [](const Text& text) { return cli::ParseBytes(text.bytes); }, "text"_a,
+      "Bytes of 512K, 16GiB, 1.5G; None when it is no size.");
+  module.def(
+      "human_bytes", [](int64_t bytes) { return HumanAndExactBytes(bytes); }, "bytes"_a,
+      "1.50GiB (1610612736)");
+  plan.def_prop_ro("name", [](const Plan& self) { return Text(self.input().name); })
+      .def_prop_ro("notes", [](const Plan& self) { return Texts(self.notes()); })
+      .def_prop_ro("is_ours", [](const Plan& self) { return self.input().is_ours; })
+      .def_prop_ro("whose", [](const Plan& self) { return Text(Whose(self)); })
+      .def_prop_ro("has_program", [](const Plan& self) { return self.program() != nullptr; })
+      .def_prop_ro("has_peak", [](const Plan& self) { return self.has_peak(); })
+      .def_prop_ro("target", TargetOf)
+      .def_prop_ro("backend", BackendOf)
+      .def_prop_ro("bytes", [](const Plan& self) { return self.summary().bytes; })
+      .def_prop_ro("unknown",
+                   [](Plan& self) {
+                     const nb::gil_scoped_release release;
+                     return Texts(self.picture().unknown);
+                   })
+      .def_prop_ro("peak", PeakOf)
+      .def_prop_ro("spaces", SpacesOf)
+      .def_prop_ro("kinds", KindsOf)
+      .def(
+          "instruction_at",
+          [](const Plan& self, int64_t time) { return Text(self.InstructionAt(time)); }, "time"_a);
+}
+
+}  // namespace stowplan::python

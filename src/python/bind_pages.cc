@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of the command line, its JSON, and the viewer.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/explain_view.h"
+#include "cli/report_formats.h"
+#include "cli/report_json.h"
+#include "cli/report_page.h"
+#include "python/bind.h"
+#include "python/explain.h"
+#include "python/failure.h"
+#include "python/text.h"
+#include "report/reconcile.h"
+#include "stowplan/report/write.h"
+#include "stowplan/view/view.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stowplan::python {
+namespace {
+
+cli::PageOptions PageOptionsOf(const Plan& plan) {
+  std::string target = plan.options().target;
+  // A plan of ours has no file that shows it.
+  if (target.empty() && plan.input().is_ours && plan.input().target)
+    target = plan.input().target->name;
+  return cli::PageOptionsFor(plan.input().name, plan.report(), target);
+}
+
+Text ReportPage(const Plan& plan, size_t limit) {
+  const nb::gil_scoped_release release;
+  cli::PageOptions options = PageOptionsOf(plan);
+  options.limit = limit == 0 ? SIZE_MAX : limit;
+  return cli::ReportPage(plan.report(), plan.summary(), plan.program(), options);
+}
+
+Text ReconcilePage(const Plan& plan) {
+  const nb::gil_scoped_release release;
+  return cli::ReconcilePage(plan.report(), plan.summary(), PageOptionsOf(plan));
+}
+
+// (where it is printed, the figure, computed, as the files say it, how it follows)
+using FigureRow = std::tuple<Text, Text, std::optional<int64_t>, std::optional<int64_t>, Text>;
+std::vector<FigureRow> Figures(const Plan& plan) {
+  const nb::gil_scoped_release release;
+  std::vector<FigureRow> rows;
+  for (const report::ReconcileGroup& group :
+       Reconcile(plan.report(), plan.summary(), PageOptionsOf(plan).backend)) {
+    for (const report::ReconcileRow& row : group.rows) {
+      if (row.role == report::ReconcileRow::Role::kFigure)
+        rows.emplace_back(group.title, row.figure, row.computed, row.said, row.how);
+    }
+  }
+  return rows;
+}
+
+Text ExplainPage(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
+                 size_t limit) {
+  const nb::gil_scoped_release release;
+  return cli::ExplainPage(ViewOf(plan, time, space ? space : LargestSpace(plan), limit));
+}
+
+Text Json(const Plan& plan) {
+  const nb::gil_scoped_release release;
+  return cli::ReportJson(plan.report(), plan.summary(), PageOptionsOf(plan).backend);
+}
+
+// XLA's own report, all in one text.
+Text XlaText(const Plan& plan) {
+  const nb::gil_scoped_release release;
+  report::ReportDialect combined = plan.report().dialect;
+  combined.separate_files = false;
+  return report::WriteAssignment(plan.report(), combined);
+}
+
+// The viewer's page, of one plan or of two beside each other.
+Text Html(Plan& plan, Plan* other, std::optional<int64_t> budget) {
+  const nb::gil_scoped_release release;
+  view::Scene scene = {.title = plan.input().name, .modules = {}, .budget = budget, .sources = {}};
+  for (Plan* const shown : {&plan, other}) {
+    if (shown == nullptr) continue;
+    scene.modules.push_back({.picture = &shown->picture(),
+                             .analysis = shown->analysis(),
+                             .name = shown->input().name,
+                             .plan = shown->input().is_ours ? "Stowplan's plan, by XLA's rules"
+                                                            : "XLA's plan, from its report",
+                             .bounds = {}});
+  }
+  const std::string bundle = Need(view::WriteBundle(scene));
+  return Need(view::WritePage(bundle));
+}
+
+}  // namespace
+
+void BindPages(PlanClass& plan) {
+  plan.def("page", ReportPage, "limit"_a = 10, "The page of `stowplan report`.")
+      .def("reconcile_page", ReconcilePage, "The page of `stowplan report --reconcile`.")
+      .def("figures", Figures)
+      .def("explain_page", ExplainPage, "time"_a.none() = nb::none(), "space"_a.none() = nb::none(),
+           "limit"_a = 8, "The page of `stowplan explain`.")
+      .def("json", Json, "As `stowplan report --format=json`.")
+      .def("xla_text", XlaText, "As XLA writes it.")
+      .def("html", Html, "other"_a.none() = nb::none(), "budget"_a.none() = nb::none(),
+           "The viewer, as `stowplan view` writes it.");
+}
+
+}  // namespace stowplan::python

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""analyze, and what it returns."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import stowplan
+from conftest import MODULE, SEEDS, run_program
+
+
+@pytest.mark.parametrize("path", sorted(SEEDS.glob("*.txt")), ids=lambda path: path.stem)
+def test_page_is_that_of_report(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    r = stowplan.analyze(path)
+    expected = run_program("report", path)
+    assert r.page() == expected
+    print(r)
+    out, err = capfd.readouterr()
+    assert out == expected
+    assert err == ""
+
+
+def test_all_forms_of_one_input_are_equal(seed: Path) -> None:
+    r = stowplan.analyze(str(seed))
+    assert stowplan.analyze(seed).page() == r.page()
+    assert stowplan.analyze([seed]).page() == r.page()
+    assert stowplan.analyze(r) is r
+    data = seed.read_bytes()
+    for form in (data, bytearray(data), memoryview(data), data.decode()):
+        other = stowplan.analyze(form)
+        assert other.peak == r.peak
+        assert other.total_bytes == r.total_bytes
+
+
+def test_peak_and_totals(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    assert r.total_bytes == 1348651528
+    assert (r.peak.bytes, r.peak.time, r.peak.instruction) == (1012613120, 13, "copy.3")
+    assert [space.color for space in r.peak.spaces] == [0, 1, 2]
+    assert [space.peak for space in r.spaces] == [1012613120, 148480, 8]
+    assert r.spaces[0].name == "HBM"
+    assert r.backend == "TPU"
+    assert r.plan == "XLA's own, from its report"
+    assert str(r.peak) == "965.70MiB (1012613120) at t=13 copy.3"
+
+
+def test_values_and_allocations(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    assert len(r.allocations) == 8
+    assert sum(allocation.size for allocation in r.allocations) == r.total_bytes
+    value = r.values["copy.3"]
+    assert (value.size, value.start, value.end, value.space) == (340787200, 13, 14, 0)
+    assert r.values[value.row] == value
+    assert r.values[-1].row == len(r.values) - 1
+    assert value.row in r.allocations[value.allocation].values
+    assert value.source.endswith("linear.py:663")
+    with pytest.raises(KeyError):
+        r.values["no such value"]
+    with pytest.raises(IndexError):
+        r.values[len(r.values)]
+
+
+def test_partitions_add_up(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    for by in ("source", "op_name", "parameter", "kind", "value", "stack"):
+        table = r.peak_by(by)
+        assert sum(row.own for row in table) == table.bytes == r.peak.bytes
+    assert str(r.peak_by("source", space=0)) == run_program("explain", seed, "--by=source")
+    assert r.peak_by("kind", space=1).bytes == 148480
+
+
+def test_moments_follow_the_curve(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    curve = r.curve()
+    assert curve.bytes.max() == r.peak.bytes
+    for time, bytes_ in zip(curve.times.tolist(), curve.bytes.tolist(), strict=True):
+        if bytes_ == 0:  # behind the end
+            continue
+        moment = r.at(time)
+        assert moment.bytes == bytes_
+        assert sum(share.bytes for share in moment.shares) == bytes_
+    assert r.at().time == r.peak.time
+    assert r.at(8, space=1).bytes == 148480
+
+
+def test_why_is_the_page_of_explain(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    whys = r.why("copy.3")
+    assert f"{whys}\n" == run_program("explain", seed, "--value=copy.3")
+    assert whys[0].value == "copy.3"
+    assert whys[0].held_by == "last-use"
+    assert whys[0].uses
+
+
+def test_explain_page(seed: Path) -> None:
+    page = stowplan.analyze(seed).explain()
+    expected = run_program("explain", seed)
+    # What to try next names the input, which is a path there and a name here.
+    assert page.replace(" seed_004 ", f" {seed} ") == expected
+
+
+def test_module_alone_is_planned(capfd: pytest.CaptureFixture[str]) -> None:
+    r = stowplan.analyze(MODULE)
+    assert r.plan == "Stowplan's own, by XLA's rules"
+    assert r.target == "cpu"
+    assert any("there is no plan; it is made as XLA does" in note for note in r.notes)
+    assert not any("--" in note for note in r.notes), r.notes
+    assert r.to_xla() == run_program("assign", MODULE)
+    text = stowplan.analyze(MODULE.read_text(), target="cpu")
+    assert text.peak == r.peak
+    assert capfd.readouterr() == ("", "")
+
+
+def test_directory_takes_the_largest() -> None:
+    r = stowplan.analyze(SEEDS)
+    assert r.name == "seed_004"
+    assert any("of 5 modules this is the largest" in note for note in r.notes)
+    assert stowplan.analyze(SEEDS, module="seed_003").name == "seed_003"
+
+
+def test_json(seed: Path) -> None:
+    import json
+
+    document = stowplan.analyze(seed).to_json()
+    assert document == json.loads(run_program("report", "--format=json", seed))
+
+
+def test_view_is_that_of_the_command_line(seed: Path, tmp_path: Path) -> None:
+    stowplan.analyze(seed).save(tmp_path / "view.html")
+    run_program("view", seed, "-o", tmp_path / "other.html")
+    assert (tmp_path / "view.html").read_text() == (tmp_path / "other.html").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.html", "view.html"]
+
+
+def test_import_is_light(seed: Path) -> None:
+    program = (
+        "import sys, stowplan\n"
+        f"r = stowplan.analyze({str(seed)!r}); print(r); r.peak; r.peak_by('source'); r.values[0]\n"
+        "heavy = {'jax', 'pandas', 'IPython', 'numpy'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "r.arrays\n"
+        "assert 'numpy' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays, frames, HTML."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy
+import pytest
+import stowplan
+
+
+def test_arrays_are_views(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    arrays = r.arrays
+    for name in ("allocations", "offsets", "sizes", "colors", "starts", "ends"):
+        array = getattr(arrays, name)
+        assert array.dtype == numpy.int64
+        assert len(array) == len(r.values)
+        assert not array.flags.owndata
+        assert not array.flags.writeable
+        again = getattr(r.arrays, name)
+        assert array.__array_interface__["data"] == again.__array_interface__["data"]
+    value = r.values["copy.3"]
+    assert arrays.sizes[value.row] == value.size
+    assert arrays.starts[value.row] == value.start
+    assert arrays.ends[value.row] == value.end
+    # The memory lives as long as the views.
+    sizes = arrays.sizes.tolist()
+    kept = arrays.sizes
+    del r, arrays, array, again
+    gc.collect()
+    assert kept.tolist() == sizes
+
+
+def test_live_ranges(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    ranges = r.live_ranges
+    assert len(ranges) == int((r.arrays.starts >= 0).sum())
+    assert ranges[0].name == r.values[ranges[0].value].name
+    live = sum(x.size for x in ranges if x.start <= 13 <= x.end)
+    assert live >= r.peak.bytes
+
+
+def test_frames(seed: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    r = stowplan.analyze(seed)
+    for table in (r.values, r.allocations, r.live_ranges, r.peak_by("kind"), r.at(), r.curve()):
+        frame = table.to_pandas()
+        assert isinstance(frame, pandas.DataFrame)
+        assert len(frame) > 0
+    assert r.values.to_pandas()["size"].sum() == r.arrays.sizes.sum()
+    assert r.allocations.to_pandas()["size"].sum() == r.total_bytes
+    assert r.peak_by("source").to_pandas()["own"].sum() == r.peak.bytes
+
+
+def test_html_is_escaped(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    for table in (r.values, r.peak_by("op_name"), r.at(), r):
+        text = table._repr_html_()
+        assert "<script" not in text
+    rows = stowplan.Rows(1, lambda _: stowplan.LiveRange(0, "<b>&", 0, 1, 2), stowplan.LiveRange)
+    assert "&lt;b&gt;&amp;" in rows._repr_html_()
+
+
+def test_slices_and_repr(seed: Path) -> None:
+    r = stowplan.analyze(seed)
+    assert [value.row for value in r.values[2:5]] == [2, 3, 4]
+    assert repr(r.values) == f"<{len(r.values)} rows of Value>"
+    assert "seed_004" in repr(r)
+    assert repr(r.peak_by("kind")).startswith("<")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("14GiB", 14 << 30), ("512K", 512 << 10), (4096, 4096), ("1.5G", 3 << 29), (0, 0)],
+)
+def test_sizes(text: int | str, size: int) -> None:
+    assert stowplan.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", -1, True, 1 << 63, float("nan")])
+def test_no_sizes(text: object) -> None:
+    with pytest.raises(stowplan.Error):
+        stowplan.parse_size(text)  # type: ignore[arg-type]
+
+
+def test_format() -> None:
+    assert stowplan.format_size(1610612736) == "1.50GiB (1610612736)"
+    assert stowplan.format_size(-512) == "-512B"
