@@ -11,10 +11,15 @@ Nothing but the C++ core is imported until it is needed: neither NumPy nor JAX.
 """
 
 from . import _core
+from .advice import Advice, AdviceList, Donation
 from .analysis import Analysis, Arrays, Peak, Space
+from .checks import CheckResult, Finding, check
+from .differences import Cause, DiffResult, SpaceDiff, diff
 from .errors import Diagnostic, Error, MissingFileError, ParseError
 from .inputs import analyze
 from .moments import Curve, Moment, Share
+from .packing import PackResult, pack
+from .plans import Heap, PlanResult, assign
 from .reconcile import Figure, Reconciliation
 from .sizes import format_size, parse_size
 from .tables import Allocation, LiveRange, Row, Rows, Table, Value
@@ -23,28 +28,43 @@ from .why import Why, Whys
 __version__: str = _core.version()
 
 __all__ = [
+    "Advice",
+    "AdviceList",
     "Allocation",
     "Analysis",
     "Arrays",
+    "Cause",
+    "CheckResult",
     "Curve",
     "Diagnostic",
+    "DiffResult",
+    "Donation",
     "Error",
     "Figure",
+    "Finding",
+    "Heap",
     "LiveRange",
     "MissingFileError",
     "Moment",
+    "PackResult",
     "ParseError",
     "Peak",
+    "PlanResult",
     "Reconciliation",
     "Row",
     "Rows",
     "Share",
     "Space",
+    "SpaceDiff",
     "Table",
     "Value",
     "Why",
     "Whys",
     "analyze",
+    "assign",
+    "check",
+    "diff",
     "format_size",
+    "pack",
     "parse_size",
 ]

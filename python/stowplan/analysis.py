@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from .advice import AdviceList, advice_of
 from .errors import Error
 from .moments import Curve, Moment, Share
 from .reconcile import Reconciliation, reconcile
@@ -240,6 +241,20 @@ class Analysis:
         """Why a value is alive: who made it, who reads it, what holds it."""
         page, text = self._plan.why(name)
         return whys_of(page, text)
+
+    def advice(
+        self,
+        *,
+        time_limit: float | None = None,
+        space: int | None = None,
+        limit: int = 8,
+    ) -> AdviceList:
+        """What would save memory: each change applied, planned again and checked.
+
+        Ctrl-C or the `time_limit` in seconds end the search with what was found. The text shows at
+        most `limit` pieces of advice, 0: all.
+        """
+        return advice_of(*self._plan.advise(space, limit, time_limit))
 
     def reconcile(self) -> Reconciliation:
         """The figures that XLA and JAX print, beside how they follow from the plan."""

@@ -83,6 +83,7 @@ def analyze(
     target: str | None = None,
     xla_version: str | None = None,
     module: str | None = None,
+    policy: str = "xla",
     own_plan: bool = False,
 ) -> Analysis:
     """The plan of a program, ready for questions.
@@ -92,6 +93,11 @@ def analyze(
 
     Where there is a plan of XLA's, it is used; a module alone is planned as XLA does, for `target`
     by the rules of `xla_version`, both found where the module shows them. With `own_plan`, a
-    Compiled is planned by Stowplan too. Of a directory, `module` chooses one; without, the largest.
+    Compiled is planned by Stowplan too. With policy "best", the program is planned in less memory,
+    as `assign` does. Of a directory, `module` chooses one; without, the largest is taken.
     """
+    if policy != "xla":
+        from .plans import assign
+
+        return assign(x, policy=policy, target=target, xla_version=xla_version, module=module)
     return plan_of(x, target=target, xla_version=xla_version, module=module, own_plan=own_plan)

@@ -183,7 +183,7 @@ class Planner {
     for (const Choice& choice : choices) {
       if (choice.bound.bytes >= heap.bytes) continue;
       UnitPlan next = PackUnits(HeapUnits(choice.units, choice.spots), alignment, choice.bound,
-                                capacity, options_.should_stop);
+                                capacity, options_);
       if (next.height >= heap.bytes || next.height > rules_.heap_limit) continue;
       heap.bytes = next.height;
       plan = std::move(next);

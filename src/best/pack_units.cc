@@ -2,6 +2,7 @@
 #include "best/pack_units.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "base/checked_math.h"
@@ -86,11 +87,11 @@ void Take(UnitPlan& plan, const pack::Plan& packed, std::span<const Unit* const>
 }  // namespace
 
 UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
-                   std::optional<int64_t> capacity, const std::function<bool()>& should_stop) {
+                   std::optional<int64_t> capacity, const BestOptions& best) {
   UnitPlan plan = {.offsets = {}, .height = 0, .bound = bound.bytes, .bound_time = bound.time};
   if (units.empty()) return plan;
-  pack::SolveOptions options = {.should_stop = should_stop};
-  if (should_stop) options.effort = std::numeric_limits<int64_t>::max();
+  pack::SolveOptions options = {.should_stop = best.should_stop};
+  if (best.searches_on) options.effort = std::numeric_limits<int64_t>::max();
   const pack::Problem problem = ProblemOf(units, alignment);
   pack::Answer answer = pack::Solve(problem, options);
   Take(plan, answer.plan, units, alignment);
@@ -115,7 +116,7 @@ UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const 
       FindTop(units, alignment, bound.time, height * alignment - bound.bytes);
   if (!top) return plan;
   const std::optional<pack::Plan> roofed =
-      PackUnderRoof(problem, answer.plan.offsets, *top, *units[*top], height, should_stop);
+      PackUnderRoof(problem, answer.plan.offsets, *top, *units[*top], height, best.should_stop);
   if (roofed) Take(plan, *roofed, units, alignment);
   return plan;
 }

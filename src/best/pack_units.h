@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "best/unit.h"
+#include "stowplan/best/best.h"
 
 namespace stowplan {
 
@@ -23,6 +23,6 @@ struct UnitPlan {
 // A capacity is what the plan should fit: one that is above it is followed by a search for one that
 // is not.
 UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
-                   std::optional<int64_t> capacity, const std::function<bool()>& should_stop);
+                   std::optional<int64_t> capacity, const BestOptions& best);
 
 }  // namespace stowplan

@@ -29,7 +29,7 @@ using advise::AdviceReport;
 // "tried 12 of 40" on the last line of a terminal, a few times a second.
 class Progress {
  public:
-  Progress() : is_shown_(isatty(STDERR_FILENO) != 0) {}
+  explicit Progress(bool is_shown) : is_shown_(is_shown) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() {
@@ -121,7 +121,10 @@ void AppendRefused(const AdviceReport& report, std::string& out) {
   if (!has_some) out += "  none\n";
 }
 
-std::string Page(const AdviceReport& report, const PlanInput& input, const AdviceOptions& options) {
+}  // namespace
+
+std::string AdvicePage(const AdviceReport& report, const PlanInput& input,
+                       const AdviceOptions& options) {
   const advise::SpaceFigures space = report.before.Space(report.space);
   std::string out = Printable(input.name) + "\n";
   out += fmt::format("  allocated  {}\n  peak       {}\n", HumanAndExactBytes(space.bytes),
@@ -148,6 +151,8 @@ std::string Page(const AdviceReport& report, const PlanInput& input, const Advic
   if (!options.has_refused) out += "--refused lists arguments that donating does not help.\n";
   return out;
 }
+
+namespace {
 
 void WriteFigures(std::string_view key, const advise::Figures& figures, JsonWriter& json) {
   json.BeginObject(key);
@@ -232,7 +237,9 @@ void WriteDonation(const advise::DonationAnswer& answer, JsonWriter& json) {
   json.End();
 }
 
-std::string Json(const AdviceReport& report, const PlanInput& input) {
+}  // namespace
+
+std::string AdviceJson(const AdviceReport& report, const PlanInput& input) {
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
@@ -266,19 +273,18 @@ std::string Json(const AdviceReport& report, const PlanInput& input) {
   return out;
 }
 
-}  // namespace
-
-int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& console) {
+std::optional<AdviceReport> MakeAdvice(const PlanInput& input, const AdviceOptions& options,
+                                       Listener& listener) {
   if (!input.program) {
-    console.ShowError("advice needs the program itself, and there are only reports",
-                      "give the module (.txt or .hlo.pb) that lies beside them");
-    return kBadUse;
+    listener.ShowError("advice needs the program itself, and there are only reports",
+                       "give the module (.txt or .hlo.pb) that lies beside them");
+    return std::nullopt;
   }
   const hlo::Module& module = *input.program;
   if (!IsScheduled(module)) {
-    console.ShowError("advice needs a program with an order of execution",
-                      "give the module after optimizations, not before");
-    return kBadUse;
+    listener.ShowError("advice needs a program with an order of execution",
+                       "give the module after optimizations, not before");
+    return std::nullopt;
   }
   PlanOptions plan_options = {.file = module.source ? module.source->name() : options.input,
                               .target = options.target,
@@ -290,8 +296,8 @@ int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& co
     if (!target) target = report::FindReportTarget(input.report);
     if (target) plan_options.target = target->name;
   }
-  const std::optional<Setting> chosen = Settle(module, plan_options, console);
-  if (!chosen) return kBadUse;
+  const std::optional<Setting> chosen = Settle(module, plan_options, listener);
+  if (!chosen) return std::nullopt;
   advise::AdviseOptions advise_options;
   advise_options.space = options.space.value_or(0);
   if (chosen->rules.preset_space >= 0) {
@@ -302,20 +308,13 @@ int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& co
       if (preset) advise_options.preset = *std::move(preset);
     }
   }
-  if (options.time_limit) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(*options.time_limit));
-    advise_options.should_stop = [end] { return Clock::now() >= end; };
-  }
-  Result<AdviceReport> report = [&] {
-    Progress progress;
-    advise_options.progress = [&](int64_t done, int64_t total) { progress.Show(done, total); };
-    return advise::Advise(module, {.rules = chosen->rules, .style = chosen->style}, advise_options);
-  }();
+  advise_options.should_stop = options.should_stop;
+  advise_options.progress = options.progress;
+  Result<AdviceReport> report =
+      advise::Advise(module, {.rules = chosen->rules, .style = chosen->style}, advise_options);
   if (!report) {
-    console.Show(report.error());
-    return kBadUse;
+    listener.Show(report.error());
+    return std::nullopt;
   }
   // Savings are the difference of two plans of Stowplan's; XLA's own can be another one.
   if (const Result<advise::Figures> given = advise::FiguresOf(input.report); given) {
@@ -330,8 +329,18 @@ int ShowAdvice(const PlanInput& input, const AdviceOptions& options, Console& co
   for (Advice& advice : report->advice) {
     if (advice.edits[0].kind == advise::EditKind::kPack) advice.how += " " + plan_options.file;
   }
-  return console.Print(options.is_json ? Json(*report, input) : Page(*report, input, options),
-                       kFine);
+  return *std::move(report);
+}
+
+int ShowAdvice(const PlanInput& input, AdviceOptions options, Console& console) {
+  const std::optional<AdviceReport> report = [&] {
+    Progress progress(console.is_watched());
+    options.progress = [&](int64_t done, int64_t total) { progress.Show(done, total); };
+    return MakeAdvice(input, options, console);
+  }();
+  if (!report) return kBadUse;
+  return console.Print(
+      options.is_json ? AdviceJson(*report, input) : AdvicePage(*report, input, options), kFine);
 }
 
 }  // namespace stowplan::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan assign: from the program to the reports that XLA would write.
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,59 +8,29 @@
 
 #include <fmt/format.h>
 
-#include "base/human_bytes.h"
+#include "cli/assign_plan.h"
 #include "cli/best_text.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/deadline.h"
 #include "cli/names.h"
 #include "cli/number.h"
-#include "cli/plan_setting.h"
 #include "cli/stage_times.h"
-#include "cli/suggest.h"
 #include "report/json.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/best/best.h"
-#include "stowplan/check/check.h"
-#include "stowplan/hlo/dialect.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/live/choose_schedule.h"
 #include "stowplan/live/dump.h"
-#include "stowplan/live/overwrites.h"
 #include "stowplan/read.h"
-#include "stowplan/report/dump_directory.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/summary.h"
 #include "stowplan/report/write.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/target/guess.h"
 
 namespace stowplan::cli {
 namespace {
 
-// One such place is enough to make one look.
-constexpr size_t kMaxOverwrites = 3;
-
 struct AssignOptions {
-  PlanOptions plan;
+  AssignRequest request;
   std::string folder;  // empty: standard output
   std::string stage;
-  bool is_best = false;
-  std::optional<double> time_limit;     // in seconds
-  std::optional<int64_t> memory_limit;  // in bytes
+  std::optional<double> time_limit;  // in seconds
   bool is_json = false;
-  bool allows_unsound = false;
 };
-
-// module_0001.jit_f.cpu_after_optimizations for ...after_optimizations.hlo.pb
-std::string StemOf(const std::string& file) {
-  std::string name = file == "-" ? "stdin" : std::filesystem::path(file).filename().string();
-  for (const std::string_view ending : {".gz", ".zst", ".hlo.pb", ".pb", ".txt", ".hlo"}) {
-    if (name.ends_with(ending) && name.size() > ending.size())
-      name.resize(name.size() - ending.size());
-  }
-  return name;
-}
 
 int WriteFiles(const report::Report& report, const AssignOptions& options, Console& console) {
   std::error_code error;
@@ -70,24 +39,11 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
     console.ShowError("cannot make the directory " + options.folder + ": " + error.message());
     return kBadUse;
   }
-  struct File {
-    std::string_view ending;
-    std::string text;
-  };
-  const report::ReportDialect& dialect = report.dialect;
-  std::vector<File> files = {{"-buffer-assignment.txt", report::WriteAssignment(report, dialect)}};
-  if (dialect.separate_files) {
-    files.push_back({"-buffer-assignment-values.txt", report::WriteValueList(report, dialect)});
-    files.push_back({"-live-range.txt", report::WriteLiveRanges(report, dialect)});
-  }
-  if (dialect.usage != report::UsageReport::kNone)
-    files.push_back({"-memory-usage-report.txt", report::WriteUsage(report, dialect)});
-  const std::string stem =
-      (std::filesystem::path(options.folder) / StemOf(options.plan.file)).string();
+  const std::filesystem::path folder = options.folder;
   // All are open before the first gets its name: nothing is written when one cannot be.
   std::vector<std::unique_ptr<Output>> outputs;
-  for (const File& file : files) {
-    outputs.push_back(console.Open(stem + std::string(file.ending)));
+  for (const ReportFile& file : FilesOf(report, options.request.plan.file)) {
+    outputs.push_back(console.Open((folder / file.name).string()));
     if (outputs.back() == nullptr) return kBadUse;
     outputs.back()->Write(file.text);
   }
@@ -101,9 +57,9 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
 int Write(const report::Report& report, const BestPlan& plan, const AssignOptions& options,
           Console& console) {
   std::optional<MemoryFit> fit;
-  if (options.memory_limit) fit = FitOf(plan, *options.memory_limit);
+  if (options.request.best.memory_limit) fit = FitOf(plan, *options.request.best.memory_limit);
   const auto add_fields = [&](JsonWriter& json) {
-    if (options.is_best) WriteBest(plan, fit, json);
+    if (options.request.is_best) WriteBest(plan, fit, json);
   };
   int code = kFine;
   if (options.is_json) {
@@ -115,167 +71,38 @@ int Write(const report::Report& report, const BestPlan& plan, const AssignOption
     combined.separate_files = false;
     code = console.Print(report::WriteAssignment(report, combined), kFine);
   }
-  if (options.is_best && !options.is_json) console.Note(HeapTable(plan.heaps));
+  if (options.request.is_best && !options.is_json) console.Note(HeapTable(plan.heaps));
   if (fit) console.Note(Sentence(*fit));
   return code == kFine && fit && !fit->fits() ? kFinding : code;
 }
 
-void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& assignment,
-                const std::optional<Preset>& preset, Console& console) {
-  if (rules.preset_space < 0 || preset) return;
-  int64_t count = 0;
-  for (size_t v = 0; v < assignment.places.size(); ++v) {
-    if (!assignment.places[v].allocation.is_none() && assignment.colors[v] == rules.preset_space &&
-        analysis.live.ranges[v].exists())
-      ++count;
-  }
-  if (count == 0) return;
-  console.Note(
-      fmt::format("note: nothing says where XLA put the {} values in memory space {}; "
-                  "Stowplan placed them itself (--preset=REPORT gives XLA's places)\n",
-                  count, rules.preset_space));
-}
-
-// By the policy that was asked for; with policy `xla` there are no heaps.
-Result<BestPlan> PlanBy(const AssignOptions& options, const hlo::Module& module,
-                        const Analysis& analysis, const Rules& rules,
-                        const std::optional<Preset>& preset) {
-  if (!options.is_best) {
-    STOWPLAN_TRY(Assignment assignment, stowplan::Assign(module, analysis, rules, preset));
-    return BestPlan{.assignment = std::move(assignment), .heaps = {}};
-  }
-  BestOptions best = {.memory_limit = options.memory_limit, .should_stop = {}};
-  if (options.time_limit) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(*options.time_limit));
-    best.should_stop = [end] { return Clock::now() >= end; };
-  }
-  return AssignBest(module, analysis, rules, preset, best);
-}
-
-// A plan that shares nothing but what the program makes share.
-Assignment SpreadOut(const Analysis& analysis, const Assignment& plan) {
-  Assignment spread = plan;
-  spread.allocations = {};
-  for (size_t b = 0; b < analysis.buffers.size(); ++b) {
-    const std::span<const ValueId> values = analysis.buffers.values_of(BufferId(b));
-    const Place& place = plan.places[values[0].index];
-    if (place.allocation.is_none()) continue;
-    Allocation allocation = plan.allocations[place.allocation];
-    allocation.values.assign(values.begin(), values.end());
-    allocation.size = place.size;
-    const AllocationId id = spread.allocations.Add(std::move(allocation));
-    for (const ValueId value : values) spread.places[value.index] = {id, 0, place.size};
-  }
-  return spread;
-}
-
-// Executes the program on the plan, as `stowplan check` does. The exit code when the plan is
-// written; none, and a message, when it must not be: an unsound plan is written only on demand.
-std::optional<int> CodeOf(const hlo::Module& module, const Analysis& analysis,
-                          const Assignment& plan, const report::Report& report,
-                          const Setting& setting, const AssignOptions& options, Console& console) {
-  const Target& target = setting.rules.target;
-  const Result<check::Verdict> verdict = check::CheckPlan(module, report, target);
-  if (!verdict) {
-    console.Note("note: the plan was not checked: " + verdict.error()[0].message + "\n");
-    return kFine;
-  }
-  if (verdict->is_sound()) return kFine;
-  // A program that lacks a copy has no sound plan at all.
-  const Result<check::Verdict> best_case = check::CheckPlan(
-      module, report::ReportOf(module, analysis, SpreadOut(analysis, plan), setting.style), target);
-  const bool is_of_program = best_case && !best_case->is_sound();
-  console.Note(check::Describe((is_of_program ? best_case : verdict)->findings[0]));
-  if (options.allows_unsound) {
-    console.Note("note: the plan is not sound, and is written on demand\n");
-    return kFinding;
-  }
-  if (is_of_program) {
-    console.ShowError("no plan of this program is sound by XLA's rules, so nothing is written",
-                      "a copy is missing in it; --allow-unsound writes XLA's plan all the same");
-  } else {
-    console.ShowError("the plan is not sound, so nothing is written",
-                      "this is an error of Stowplan, or of the preset");
-  }
-  return std::nullopt;
-}
-
-int Assign(const AssignOptions& options, Console& console) {
+int Assign(AssignOptions options, Console& console) {
   StageTimes times;
-  Result<hlo::Module> module = ReadModule(options.plan.file);
+  AssignRequest& request = options.request;
+  request.on_stage = [&](std::string_view stage) { times.Done(stage); };
+  Result<hlo::Module> module = ReadModule(request.plan.file);
   if (!module) {
     console.Show(module.error());
     return kBadUse;
   }
   console.Show(module->warnings);
   times.Done("read");
-  if (const Diagnostics complaints = hlo::Verify(*module); !complaints.empty()) {
-    console.Show(complaints);
-    return kBadUse;
-  }
-  times.Done("verify");
-  const std::optional<Setting> setting = Settle(*module, options.plan, console);
-  if (!setting) return kBadUse;
-  if (options.plan.has_stats || options.plan.target.empty() || options.plan.version.empty())
-    console.Note(fmt::format("note: {}\n", setting->words));
-  if (!options.plan.scheduler.empty() || !IsScheduled(*module)) {
-    module = Scheduled(*module, setting->rules, options.plan, console);
-    if (!module) {
-      console.Show(module.error());
-      return kBadUse;
-    }
-    times.Done("scheduling");
-  }
-  if (!options.plan.preset.empty() && setting->rules.preset_space < 0) {
-    console.ShowError(fmt::format("--preset is for TPUs with fast memory, and not for {}",
-                                  setting->rules.target.name));
-    return kBadUse;
-  }
-  const Result<Analysis> analysis =
-      Analyze(*module, setting->rules.analysis, [&](std::string_view stage) { times.Done(stage); });
-  if (!analysis) {
-    console.Show(analysis.error());
-    return kBadUse;
-  }
-  console.Show(FindOverwrites(*module, analysis->calls, analysis->schedule, analysis->flow,
-                              analysis->buffers),
-               kMaxOverwrites);
+  const std::optional<PreparedModule> prepared = Prepare(*std::move(module), request, console);
+  if (!prepared) return kBadUse;
   if (!options.stage.empty()) {
-    if (options.plan.has_stats) console.Note(times.Table());
-    return console.Print(DumpStage(*module, *analysis, options.stage), kFine);
+    if (request.plan.has_stats) console.Note(times.Table());
+    return console.Print(DumpStage(prepared->module, prepared->analysis, options.stage), kFine);
   }
-  const Result<std::optional<Preset>> preset =
-      FindPreset(*module, *analysis, setting->rules, options.plan);
-  if (!preset) {
-    console.Show(preset.error());
-    return kBadUse;
+  if (options.time_limit) {
+    request.best.should_stop = StopAfter(*options.time_limit);
+    request.best.searches_on = true;
   }
-  const Result<BestPlan> plan = PlanBy(options, *module, *analysis, setting->rules, *preset);
-  if (!plan) {
-    console.Show(plan.error());
-    return kBadUse;
-  }
-  const Assignment& assignment = plan->assignment;
-  times.Done("assign");
-  if (const Diagnostics overlaps = FindOverlaps(*module, *analysis, assignment);
-      !overlaps.empty()) {
-    console.Show(overlaps);
-    console.ShowError("the plan is not sound, so nothing is written",
-                      "this is an error of Stowplan or of the preset");
-    return kBadUse;
-  }
-  NotePreset(setting->rules, *analysis, assignment, *preset, console);
-  const report::Report report = report::ReportOf(*module, *analysis, assignment, setting->style);
-  times.Done("report");
-  const std::optional<int> soundness =
-      CodeOf(*module, *analysis, assignment, report, *setting, options, console);
-  if (!soundness) return kBadUse;
-  times.Done("check");
-  const int code = std::max(*soundness, Write(report, *plan, options, console));
+  const std::optional<AssignedPlan> assigned = MakePlan(*prepared, request, console);
+  if (!assigned) return kBadUse;
+  const int code = std::max(assigned->is_sound ? kFine : kFinding,
+                            Write(assigned->report, assigned->plan, options, console));
   times.Done("write");
-  if (options.plan.has_stats) console.Note(times.Table());
+  if (request.plan.has_stats) console.Note(times.Table());
   return code;
 }
 
@@ -286,31 +113,36 @@ int Run(const Arguments& arguments, Console& console) {
                       "leave one of them out");
     return kBadUse;
   }
-  AssignOptions options = {.plan = {.file = arguments.positionals[0],
-                                    .target = arguments.option("target"),
-                                    .version = arguments.option("xla-version"),
-                                    .dialect = arguments.option("dialect"),
-                                    .preset = arguments.option("preset"),
-                                    .scheduler = arguments.option("schedule"),
-                                    .has_stats = arguments.flag("stats")},
+  AssignOptions options = {.request = {.plan = {.file = arguments.positionals[0],
+                                                .target = arguments.option("target"),
+                                                .version = arguments.option("xla-version"),
+                                                .dialect = arguments.option("dialect"),
+                                                .preset = arguments.option("preset"),
+                                                .scheduler = arguments.option("schedule"),
+                                                .has_stats = arguments.flag("stats")},
+                                       .is_best = arguments.option("policy") == "best",
+                                       .allows_unsound = arguments.flag("allow-unsound")},
                            .folder = arguments.option("output"),
                            .stage = arguments.option("dump-stage"),
-                           .is_best = arguments.option("policy") == "best",
-                           .is_json = arguments.option("format") == "json",
-                           .allows_unsound = arguments.flag("allow-unsound")};
+                           .is_json = arguments.option("format") == "json"};
+  BestOptions& best = options.request.best;
   const bool has_time = !arguments.option("time-limit").empty();
   const bool has_memory = !arguments.option("memory-limit").empty();
-  if (!options.is_best && (has_time || has_memory)) {
+  if (!options.request.is_best && (has_time || has_memory)) {
     console.ShowError(
         fmt::format("--{} is for --policy=best", has_time ? "time-limit" : "memory-limit"),
         "policy xla does what XLA does, without a choice");
     return kBadUse;
   }
-  if (has_time) options.time_limit = ReadSeconds("time-limit", arguments, console);
-  if (has_memory) options.memory_limit = ReadBytes("memory-limit", arguments, console);
-  if (has_time != options.time_limit.has_value() || has_memory != options.memory_limit.has_value())
-    return kBadUse;
-  return Assign(options, console);
+  if (has_time) {
+    options.time_limit = ReadSeconds("time-limit", arguments, console);
+    if (!options.time_limit) return kBadUse;
+  }
+  if (has_memory) {
+    best.memory_limit = ReadBytes("memory-limit", arguments, console);
+    if (!best.memory_limit) return kBadUse;
+  }
+  return Assign(std::move(options), console);
 }
 
 }  // namespace

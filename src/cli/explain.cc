@@ -11,6 +11,7 @@
 #include "cli/advice.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/deadline.h"
 #include "cli/explain_view.h"
 #include "cli/names.h"
 #include "cli/number.h"
@@ -116,7 +117,8 @@ int Explain(const ExplainOptions& options, Console& console) {
                        .target = options.input.target,
                        .version = options.input.version,
                        .space = space,
-                       .time_limit = options.time_limit,
+                       .should_stop = options.time_limit ? StopAfter(*options.time_limit)
+                                                         : std::function<bool()>(),
                        .limit = options.limit.value_or(8),
                        .has_refused = options.has_refused,
                        .is_json = options.is_json},

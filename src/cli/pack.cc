@@ -2,7 +2,6 @@
 // stowplan pack: storage allocation as numbers.
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/deadline.h"
 #include "cli/number.h"
 #include "cli/pack_progress.h"
 #include "cli/pack_text.h"
@@ -90,7 +90,6 @@ int Check(const PackOptions& options, Console& console) {
 }
 
 pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
-  using Clock = std::chrono::steady_clock;
   pack::SolveOptions solve = {.capacity = options.capacity,
                               .seed = options.seed,
                               .threads = options.threads,
@@ -98,12 +97,10 @@ pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
   PackProgress progress;
   solve.on_plan = [&](const pack::Plan& plan, int64_t bound) { progress.Show(plan.height, bound); };
   if (options.time_limit) {
-    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                        std::chrono::duration<double>(*options.time_limit));
     solve.effort = std::numeric_limits<int64_t>::max();
-    solve.should_stop = [&progress, end] {
+    solve.should_stop = [&progress, is_late = StopAfter(*options.time_limit)] {
       progress.Tick();
-      return Clock::now() >= end;
+      return is_late();
     };
   }
   return pack::Solve(problem, solve);

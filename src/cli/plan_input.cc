@@ -183,6 +183,7 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
     input->name = std::move(loaded->name);
     input->report = std::move(loaded->report);
     input->program = std::move(loaded->program);
+    input->sources = std::move(loaded->sources);
   }
   if (!input) return std::nullopt;
   if (!options.target.empty()) input->target = FindTarget(options.target);

@@ -3,6 +3,7 @@
 // .hlo.pb with an assignment, or of a module alone, which is then planned as XLA does.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,9 +24,10 @@ struct PlanInput {
   std::string name;  // of the module
   report::Report report;
   std::optional<hlo::Module> program;
-  std::optional<Analysis> analysis;  // of the program, when something needed it
-  std::optional<Target> target;      // when it was told, or a plan was made for it
-  bool is_ours = false;              // no plan was given: it is Stowplan's, by XLA's rules
+  std::vector<std::shared_ptr<const Source>> sources;  // report files that were read
+  std::optional<Analysis> analysis;                    // of the program, when something needed it
+  std::optional<Target> target;  // when it was told, or a plan was made for it
+  bool is_ours = false;          // no plan was given: it is Stowplan's, by XLA's rules
 };
 
 struct PlanInputOptions {

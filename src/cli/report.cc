@@ -38,7 +38,7 @@ int ReportOne(InputModule module, const ReportOptions& options, Console& console
     return kBadUse;
   }
   console.Show(loaded->problems);
-  const Diagnostics findings = FindingsOf(*loaded);
+  const Diagnostics findings = FindingsOf(loaded->report, loaded->sources);
   console.Show(findings);
   const std::optional<std::string> text = TextFor(*loaded, options, console);
   if (!text) return kBadUse;

@@ -394,13 +394,13 @@ Result<LoadedModule> Load(InputModule module, Program program) {
   return Loader(std::move(module)).Run(program);
 }
 
-Diagnostics FindingsOf(const LoadedModule& loaded) {
+Diagnostics FindingsOf(const report::Report& report,
+                       std::span<const std::shared_ptr<const Source>> sources) {
   Diagnostics findings;
-  for (const std::shared_ptr<const Source>& source : loaded.sources) {
-    std::ranges::move(report::CompareFigures(loaded.report, *source), std::back_inserter(findings));
-    std::ranges::move(report::FindContradictions(loaded.report, *source),
-                      std::back_inserter(findings));
-    if (std::optional<Diagnostic> doubt = FindDoubtfulEnd(loaded.report, *source)) {
+  for (const std::shared_ptr<const Source>& source : sources) {
+    std::ranges::move(report::CompareFigures(report, *source), std::back_inserter(findings));
+    std::ranges::move(report::FindContradictions(report, *source), std::back_inserter(findings));
+    if (std::optional<Diagnostic> doubt = FindDoubtfulEnd(report, *source)) {
       findings.push_back(*std::move(doubt));
     }
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ enum class Program { kLeaveOut, kRead };
 Result<LoadedModule> Load(InputModule module, Program program);
 
 // What the files say otherwise than it is computed, and what makes one of them doubtful.
-Diagnostics FindingsOf(const LoadedModule& loaded);
+Diagnostics FindingsOf(const report::Report& report,
+                       std::span<const std::shared_ptr<const Source>> sources);
 
 }  // namespace stowplan::cli

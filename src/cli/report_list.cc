@@ -85,7 +85,7 @@ std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options,
     row.summary = *std::move(summary);
     row.backend = options.target.empty() ? report::GuessBackend(loaded->report)
                                          : report::BackendOfTarget(options.target);
-    row.findings = FindingsOf(*loaded).size();
+    row.findings = FindingsOf(loaded->report, loaded->sources).size();
     rows.push_back(std::move(row));
   }
   return rows;

@@ -17,5 +17,7 @@ void BindLoad(nanobind::module_& module, PlanClass& plan);  // from inputs to pl
 void BindFacts(PlanClass& plan);                            // values and allocations
 void BindAnswers(PlanClass& plan);                          // what fills the memory, and why
 void BindPages(PlanClass& plan);                            // the pages of the command line
+void BindWork(nanobind::module_& module, PlanClass& plan);  // advise, assign, check, diff
+void BindPack(nanobind::module_& module);                   // the packer
 
 }  // namespace stowplan::python

@@ -18,4 +18,6 @@ NB_MODULE(_core, module) {
   BindFacts(plan);
   BindAnswers(plan);
   BindPages(plan);
+  BindWork(module, plan);
+  BindPack(module);
 }

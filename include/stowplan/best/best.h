@@ -21,9 +21,11 @@ struct BestOptions {
   // What all allocations of memory space 0 together should fit: when the plan does not, one that
   // does is searched for.
   std::optional<int64_t> memory_limit;
-  // Asked from time to time; true ends the search with what there is. Without one, the plan depends
-  // on nothing but the program, the rules and the limit.
+  // Asked from time to time; true ends the search with what there is. When it never is, the plan
+  // depends on nothing but the program, the rules and the limit.
   std::function<bool()> should_stop;
+  // The search ends with a proof or by `should_stop` alone, not when it has cost enough.
+  bool searches_on = false;
 };
 
 // The temporaries of a memory space.

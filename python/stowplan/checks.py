@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check: whether a plan is sound."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from .inputs import plan_of
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong with a plan."""
+
+    code: str  # "overwritten", "in-place", ...; docs/check.md says what each means
+    is_unsound: bool  # a read gets wrong bytes; else the report contradicts itself
+    message: str
+    details: dict[str, Any]  # as `stowplan check --format=json` has them
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What the checker found out. It is true when nothing is wrong."""
+
+    name: str
+    verdict: str  # "sound", "inconsistent", "unsound"
+    has_program: bool  # the program was executed on the plan
+    without: str  # why not
+    instructions: int  # that were executed
+    reads: int  # that found what they need
+    findings: tuple[Finding, ...]
+    text: str
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether no read is known to get wrong bytes."""
+        return self.verdict != "unsound"
+
+    def __bool__(self) -> bool:
+        return self.verdict == "sound"
+
+    def __str__(self) -> str:
+        return self.text.removesuffix("\n")
+
+
+def check(
+    x: Any,
+    *,
+    target: str | None = None,
+    xla_version: str | None = None,
+    module: str | None = None,
+    limit: int = 20,
+) -> CheckResult:
+    """Executes the program on a symbolic memory that is laid out as the plan says.
+
+    `x` is anything that `analyze` takes. Without a program, the report is compared with itself.
+    The text shows at most `limit` findings, 0: all.
+    """
+    given = plan_of(x, target=target, xla_version=xla_version, module=module)
+    document, text = given._plan.check(limit)
+    row = json.loads(document)
+    return CheckResult(
+        name=row["module"],
+        verdict=row["verdict"],
+        has_program=row["has_program"],
+        without=row.get("without_program", ""),
+        instructions=row["instructions"],
+        reads=row["reads"],
+        findings=tuple(
+            Finding(
+                finding["code"],
+                finding["severity"] == "unsound",
+                finding["message"],
+                finding,
+            )
+            for finding in row["findings"]
+        ),
+        text=text,
+    )

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans that are made, looked at and compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import stowplan
+from conftest import CORPUS, MODULE, SEEDS, run_program
+
+LARGE = CORPUS / "scale" / "lm_unrolled_24" / "sm_9.0a_gpu_after_optimizations.hlo.pb"
+DONATE = CORPUS / "donate"
+
+
+def test_advice_is_that_of_explain() -> None:
+    advice = stowplan.analyze(MODULE).advice()
+    document = json.loads(run_program("explain", MODULE, "--advice", "--format=json"))
+    assert [piece.saved for piece in advice] == [row["saved_bytes"] for row in document["advice"]]
+    assert [piece.what for piece in advice] == [row["what"] for row in document["advice"]]
+    assert advice.tried == document["tried"]
+    assert advice.untried == 0
+    assert not advice.interrupted
+    assert len(advice.to_pandas()) == len(advice) > 0
+    page = run_program("explain", MODULE, "--advice", "--refused")
+    # A command to run names the file.
+    assert str(advice).replace(str(MODULE), "") == page.removesuffix("\n").replace(str(MODULE), "")
+
+
+def test_advice_in_no_time() -> None:
+    advice = stowplan.analyze(MODULE).advice(time_limit=0)
+    assert advice.untried > 0
+    assert not advice.interrupted
+
+
+def test_advice_needs_a_program(seed: Path) -> None:
+    with pytest.raises(stowplan.Error, match="advice needs the program itself"):
+        stowplan.analyze(seed).advice()
+    with pytest.raises(stowplan.Error, match="time_limit wants seconds"):
+        stowplan.analyze(MODULE).advice(time_limit=-1)
+
+
+def test_assign_as_xla(tmp_path: Path) -> None:
+    plan = stowplan.assign(MODULE)
+    assert plan.to_xla() == run_program("assign", MODULE)
+    assert plan.is_sound
+    assert plan.heaps == ()
+    assert plan.saved == 0
+    written = plan.write(tmp_path / "mine")
+    run_program("assign", MODULE, "-o", tmp_path / "theirs")
+    theirs = sorted((tmp_path / "theirs").iterdir())
+    assert sorted(path.name for path in written) == [path.name for path in theirs]
+    for path in theirs:
+        assert (tmp_path / "mine" / path.name).read_text() == path.read_text()
+
+
+def test_assign_best() -> None:
+    xla = stowplan.assign(MODULE)
+    best = stowplan.assign(MODULE, policy="best")
+    assert best.to_xla() == run_program("assign", MODULE, "--policy=best")
+    assert best.xla_bytes == xla.bytes
+    assert best.saved == xla.bytes - best.bytes > 0
+    assert best.bound <= best.bytes
+    assert best.is_optimal == (best.bound == best.bytes)
+    assert "XLA" in best.table
+    assert stowplan.check(best)
+    assert "Stowplan" in best.plan
+    # It is an Analysis too.
+    assert best.peak.bytes <= best.bytes
+    assert stowplan.assign(xla, policy="best").bytes == best.bytes
+
+
+def test_assign_of_a_large_module_with_limits() -> None:
+    r = stowplan.analyze(LARGE)
+    best = stowplan.assign(r, policy="best", time_limit=0.5)
+    assert best.bytes <= best.xla_bytes == r.total_bytes
+    assert not best.interrupted
+    fits = stowplan.assign(r, policy="best", memory_limit="100GiB", time_limit=0)
+    assert fits.bytes <= r.total_bytes
+
+
+def test_assign_refuses() -> None:
+    with pytest.raises(stowplan.Error, match="there is no policy 'worst'"):
+        stowplan.assign(MODULE, policy="worst")
+    with pytest.raises(stowplan.Error, match="are for policy='best'"):
+        stowplan.assign(MODULE, time_limit=1)
+    with pytest.raises(stowplan.Error, match="only reports"):
+        stowplan.assign(SEEDS / "seed_004.txt")
+
+
+def test_analyze_with_policy_best() -> None:
+    r = stowplan.analyze(MODULE, policy="best")
+    assert r.total_bytes == stowplan.assign(MODULE, policy="best").bytes
+
+
+def test_check_is_that_of_the_command_line() -> None:
+    for path in (LARGE, SEEDS / "seed_003.txt"):
+        result = stowplan.check(path)
+        assert f"{result}\n" == run_program("check", path)
+        assert result
+        assert result.verdict == "sound"
+    executed = stowplan.check(LARGE)
+    assert executed.has_program
+    assert executed.reads > 1000
+
+
+def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
+    text = (SEEDS / "seed_004.txt").read_text()
+    # Two values that are alive at once, on each other.
+    broken = text.replace("(size=340787200,offset=32768)", "(size=340787200,offset=65536)")
+    assert broken != text
+    path = tmp_path / "broken.txt"
+    path.write_text(broken)
+    result = stowplan.check(path)
+    assert not result
+    assert not result.is_sound
+    assert result.findings[0].is_unsound
+    assert result.findings[0].message
+    assert f"{result}\n" == run_program("check", path, code=1)
+
+
+def test_diff_is_that_of_the_command_line() -> None:
+    a, b = SEEDS / "seed_003.txt", SEEDS / "seed_004.txt"
+    difference = stowplan.diff(a, b)
+    assert f"{difference}\n" == run_program("diff", a, b, code=1)
+    assert difference
+    assert difference.change == 1048707520
+    assert difference.peak_change == 714816988
+    all_causes = stowplan.diff(a, b, limit=0)
+    assert sum(cause.bytes for cause in all_causes.causes) == difference.peak_change
+    assert difference.markdown == run_program("diff", a, b, "--format=markdown", code=1)
+    assert len(difference.to_pandas()) == len(difference.causes)
+    assert "<html" in difference.html()
+    back = stowplan.diff(difference.b, difference.a)
+    assert back.change == -difference.change
+
+
+def test_no_difference(seed: Path) -> None:
+    same = stowplan.diff(seed, seed)
+    assert not same
+    assert same.change == 0
+    with pytest.raises(stowplan.Error, match="put together by `coz`"):
+        stowplan.diff(seed, seed, by="coz")
