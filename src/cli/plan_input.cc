@@ -167,6 +167,8 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
                                   Listener& listener) {
   AddNeighbours(module);
   FindModuleText(module);
+  if (options.is_for_planning && HasFile(module, DumpFileKind::kModuleProto))
+    module.file(DumpFileKind::kModuleText).reset();
   std::optional<PlanInput> input;
   const bool has_program =
       HasFile(module, DumpFileKind::kModuleProto) || HasFile(module, DumpFileKind::kModuleText);

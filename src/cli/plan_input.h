@@ -35,6 +35,9 @@ struct PlanInputOptions {
   std::string module = {};   // of several, the one with this name; empty: the largest
   std::string target = {};   // empty: found
   std::string version = {};  // of XLA; empty: found
+  // The program will be planned again: of text and proto the proto is read, which has the
+  // computations in XLA's own order.
+  bool is_for_planning = false;
 };
 
 // The name without folder and number: "jit_step" of "dump/module_0003.jit_step".

@@ -1,55 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report_list.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <string_view>
 #include <utility>
 
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
+#include "cli/progress.h"
 #include "cli/report_text.h"
 
 namespace stowplan::cli {
 namespace {
 
-// "[ 12/900] module_0012.jit_step" on the last line of a terminal, a few times a second.
-class Progress {
- public:
-  Progress(size_t total, bool is_shown) : total_(total), is_shown_(is_shown) {}
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() {
-    if (has_line_) Write("\r\x1b[K");
-  }
+int64_t PeakOf(const ModuleRow& row) { return row.summary.peak ? row.summary.peak->all.bytes : -1; }
 
-  void Next(std::string_view name) {
-    ++count_;
-    const auto now = std::chrono::steady_clock::now();
-    if (!is_shown_ || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    has_line_ = true;
-    const std::string total = std::to_string(total_);
-    std::string count = std::to_string(count_);
-    count.insert(0, total.size() - std::min(total.size(), count.size()), ' ');
-    Write("\r\x1b[K[" + count + "/" + total + "] " + Shortened(Printable(name), 60));
-  }
+}  // namespace
 
- private:
-  static void Write(const std::string& text) {
-    [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
-  }
-
-  size_t total_;
-  size_t count_ = 0;
-  bool is_shown_;
-  bool has_line_ = false;
-  std::chrono::steady_clock::time_point last_;  // long ago: the first is shown at once
-};
-
-// The first mistake, on one line.
 report::DumpLeftover LeftoverOf(const Diagnostic& diagnostic) {
   std::string path = diagnostic.file;
   if (diagnostic.line != 0) {
@@ -57,10 +24,6 @@ report::DumpLeftover LeftoverOf(const Diagnostic& diagnostic) {
   }
   return {std::move(path), diagnostic.message};
 }
-
-int64_t PeakOf(const ModuleRow& row) { return row.summary.peak ? row.summary.peak->all.bytes : -1; }
-
-}  // namespace
 
 std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options,
                                     Listener& listener) {

@@ -33,6 +33,9 @@ HiddenModules SelectModules(std::vector<ModuleRow>& modules, const ListOptions& 
 std::string ModulesPage(const std::vector<ModuleRow>& modules, const HiddenModules& hidden,
                         const std::string& where);
 
+// A mistake that keeps a module out of the list, on one line.
+report::DumpLeftover LeftoverOf(const Diagnostic& diagnostic);
+
 // A line for each leftover, to standard error.
 void ShowLeftovers(const Inputs& inputs, Listener& listener);
 

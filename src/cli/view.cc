@@ -1,103 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan view: the memory of a program in one HTML file.
+// stowplan view: the memory of a program in one HTML file, or of many in a folder.
 #include "stowplan/view/view.h"
 
-#include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
-#include "cli/source_root.h"
+#include "cli/report_input.h"
+#include "cli/view_index.h"
+#include "cli/view_scene.h"
 
 namespace stowplan::cli {
 namespace {
 
-// A plan and its picture, which points into it.
-struct Loaded {
-  PlanInput input;
-  std::optional<explain::Picture> picture;
-};
+constexpr std::string_view kPage = "view.html";
+constexpr std::string_view kFolder = "view";
 
-bool LoadShown(const PlanInputOptions& options, Loaded& loaded, Console& console) {
-  std::optional<PlanInput> input = FindPlan(options, console);
-  if (!input) return false;
-  loaded.input = *std::move(input);
-  AnalyzeProgram(options, loaded.input);
-  Result<explain::Picture> picture = explain::MakePicture(
-      loaded.input.report, loaded.input.program ? &*loaded.input.program : nullptr,
-      loaded.input.target);
-  if (!picture) {
-    console.Show(picture.error());
-    return false;
-  }
-  loaded.picture = *std::move(picture);
-  return true;
+bool IsFolder(const std::string& path) {
+  std::error_code error;
+  return path.ends_with('/') || std::filesystem::is_directory(path, error);
 }
 
-view::Shown ShownOf(const Loaded& loaded) {
-  return {.picture = &*loaded.picture,
-          .analysis = loaded.input.analysis ? &*loaded.input.analysis : nullptr,
-          .name = loaded.input.name,
-          .plan = loaded.input.is_ours ? "Stowplan's plan, by XLA's rules"
-                                       : "XLA's plan, from its report",
-          .bounds = {}};
+// Where several modules go when a file was not asked for: x.html is one, `-` too.
+bool MeansFolder(const std::string& output) {
+  return output != "-" && !std::filesystem::path(output).has_extension();
 }
 
-// The files that frames name, as far as they lie below the root.
-void AddSources(const std::string& root, const explain::Picture& picture, view::Scene& scene) {
-  std::set<std::string_view> files;
-  for (const explain::Frame& frame : picture.frames.rows()) files.insert(frame.file);
-  for (const std::string_view file : files) {
-    const bool is_there = std::ranges::any_of(
-        scene.sources, [&](const view::SourceFile& source) { return source.file == file; });
-    if (is_there) continue;
-    if (std::optional<std::string> text = ReadBelow(root, file))
-      scene.sources.push_back({.file = std::string(file), .text = *std::move(text)});
+// One page, of one input or of two.
+int ViewPage(const std::vector<std::string>& inputs, const std::string& output,
+             const ViewOptions& options, Console& console) {
+  view::Scene scene = {
+      .title = {}, .modules = {}, .budget = options.budget, .sources = {}, .home = {}};
+  std::vector<std::unique_ptr<ShownInput>> shown;
+  for (const std::string& input : inputs) {
+    PlanInputOptions one = options.input;
+    one.inputs = {input};
+    std::optional<PlanInput> plan = FindPlan(one, console);
+    if (!plan) return kBadUse;
+    shown.push_back(MakeShown(*std::move(plan), options, console));
+    if (shown.back() == nullptr || (options.needs_best() && !shown.back()->best)) return kBadUse;
+    AddTo(scene, *shown.back(), options);
   }
-}
-
-int Run(const Arguments& arguments, Console& console) {
-  if (arguments.positionals.size() > 2) {
-    console.ShowError("view shows one program, or two beside each other", "");
-    return kBadUse;
-  }
-  view::Scene scene;
-  if (!arguments.option("budget").empty()) {
-    scene.budget = ReadBytes("budget", arguments, console);
-    if (!scene.budget) return kBadUse;
-  }
-  std::vector<Loaded> loaded(arguments.positionals.size());
-  for (size_t k = 0; k < loaded.size(); ++k) {
-    const PlanInputOptions options = {.inputs = {arguments.positionals[k]},
-                                      .module = arguments.option("module"),
-                                      .target = arguments.option("target"),
-                                      .version = arguments.option("xla-version")};
-    if (!LoadShown(options, loaded[k], console)) return kBadUse;
-  }
-  for (const Loaded& one : loaded) {
-    scene.modules.push_back(ShownOf(one));
-    if (!arguments.option("source-root").empty())
-      AddSources(arguments.option("source-root"), *one.picture, scene);
-  }
-  scene.title = loaded[0].input.name;
+  scene.title = shown[0]->plan.name;
   const Result<std::string> bundle = view::WriteBundle(scene);
   const Result<std::string> page = bundle ? view::WritePage(*bundle) : bundle;
   if (!page) {
     console.Show(page.error());
     return kBadUse;
   }
-  const std::unique_ptr<Output> output = console.Open(arguments.option("output"));
-  if (output == nullptr) return kBadUse;
-  output->Write(*page);
-  return console.Finish(*output, kFine);
+  const std::unique_ptr<Output> file = console.Open(output.empty() ? std::string(kPage) : output);
+  if (file == nullptr) return kBadUse;
+  file->Write(*page);
+  const int code = console.Finish(*file, kFine);
+  if (code == kFine && output.empty()) console.Note(fmt::format("note: written to {}\n", kPage));
+  return code;
+}
+
+// One input: a page of it, or an index when it has several modules and nothing speaks against it.
+int ViewOne(const std::string& input, const std::string& output, const ViewOptions& options,
+            Console& console) {
+  const bool wants_index = IsFolder(output);
+  if (!wants_index && !IsFolder(input)) return ViewPage({input}, output, options, console);
+  Result<Inputs> inputs = FindInputs({input});
+  if (!inputs) {
+    console.Show(inputs.error());
+    return kBadUse;
+  }
+  const bool has_many = inputs->modules.size() > 1;
+  // FindPlan says what is wrong with a directory in which there is none.
+  if (inputs->modules.empty()) return ViewPage({input}, output, options, console);
+  if (!FilterModules(options.input.module, *inputs, console)) return kBadUse;
+  if (wants_index || (inputs->modules.size() > 1 && MeansFolder(output)))
+    return ViewIndex(*std::move(inputs), output.empty() ? std::string(kFolder) : output, input,
+                     options, console);
+  const int code = ViewPage({input}, output, options, console);
+  if (code == kFine && has_many && options.input.module.empty())
+    console.Note("note: -o FOLDER/ writes a page for each of them, and an index\n");
+  return code;
+}
+
+int Run(const Arguments& arguments, Console& console) {
+  const std::vector<std::string>& inputs = arguments.positionals;
+  const std::string& output = arguments.option("output");
+  ViewOptions options = {.input = {.inputs = {},
+                                   .module = arguments.option("module"),
+                                   .target = arguments.option("target"),
+                                   .version = arguments.option("xla-version")},
+                         .budget = {},
+                         .seconds = {},
+                         .source_root = arguments.option("source-root"),
+                         .is_best = arguments.option("policy") == "best",
+                         .is_against_best = arguments.option("against") == "best"};
+  options.input.is_for_planning = options.needs_best();
+  const auto refuse = [&](std::string_view message, std::string_view hint = {}) {
+    console.ShowError(message, hint);
+    return kBadUse;
+  };
+  if (inputs.size() > 2) return refuse("view shows one program, or two beside each other");
+  if (options.is_against_best && inputs.size() == 2)
+    return refuse("--against=best is about one INPUT, and there are two", "leave one of them out");
+  if (options.is_against_best && options.is_best)
+    return refuse("--against=best shows both plans, --policy=best the lower one alone",
+                  "leave one of them out");
+  if (!arguments.option("time-limit").empty()) {
+    if (!options.needs_best())
+      return refuse("--time-limit is for the search of policy best",
+                    "add --against=best or --policy=best");
+    options.seconds = ReadSeconds("time-limit", arguments, console);
+    if (!options.seconds) return kBadUse;
+  }
+  if (!arguments.option("budget").empty()) {
+    options.budget = ReadBytes("budget", arguments, console);
+    if (!options.budget) return kBadUse;
+  }
+  if (inputs.size() == 1) return ViewOne(inputs[0], output, options, console);
+  if (IsFolder(output))
+    return refuse("two programs beside each other are one page, and `" + output + "` is a folder",
+                  "name a file: -o change.html");
+  return ViewPage(inputs, output, options, console);
 }
 
 }  // namespace
@@ -112,21 +140,42 @@ CommandSpec ViewCommand() {
           "the time of the program, what is live at any moment, why a value is alive, and\n"
           "two programs beside each other when two are given.\n"
           "\n"
-          "INPUT is anything with a plan: XLA's reports, a .hlo.pb, a dump directory (its\n"
-          "largest module, or --module). A module alone is planned first, as XLA does.\n",
+          "INPUT is anything with a plan: XLA's reports, a .hlo.pb, a dump directory. A\n"
+          "module alone is planned first, as XLA does.\n"
+          "\n"
+          "Of a directory with several modules, writes a page for each into a folder, and\n"
+          "index.html, which lists them, largest first. When -o names a file (x.html),\n"
+          "shows the largest of them. Without -o, writes view.html, or view/index.html.\n"
+          "\n"
+          "--against=best plans the same program with policy best (see `stowplan assign`)\n"
+          "and shows both plans, with the bytes below which no plan can get.\n",
       .examples =
+          "  stowplan view dump/                           all modules: view/index.html\n"
+          "  stowplan view dump/ -o pages/ --budget=16GiB\n"
           "  stowplan view dump/ -o view.html              the largest module\n"
           "  stowplan view m.hlo.pb --source-root=. -o view.html\n"
-          "  stowplan view before/ after/ -o change.html   beside each other\n",
+          "  stowplan view before/ after/ -o change.html   beside each other\n"
+          "  stowplan view dump/ --module=step --against=best   how much lower can it get?\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
       .options = WithPlanInput({
           {.name = "output",
            .short_name = 'o',
            .value = "FILE",
-           .help = "where to write, `-`: standard output",
-           .fallback = "view.html"},
-          {.name = "budget", .value = "BYTES", .help = "draw a line at 14GiB or so"},
+           .help = "where to write: a file, `-` for standard output, or FOLDER/ for an index"},
+          {.name = "against",
+           .value = "POLICY",
+           .help = "show the plan of this policy for the same program beside it",
+           .choices = {"best"}},
+          {.name = "policy",
+           .value = "NAME",
+           .help = "which plan to show: XLA's, or a lower one",
+           .fallback = "xla",
+           .choices = {"xla", "best"}},
+          {.name = "time-limit", .value = "S", .help = "best: search for so many seconds"},
+          {.name = "budget",
+           .value = "SIZE",
+           .help = "what the main memory has, 14GiB or so: a line in memory space 0"},
           {.name = "source-root",
            .value = "DIR",
            .help = "put the source files below it into the page"},

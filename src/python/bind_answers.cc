@@ -128,7 +128,6 @@ std::tuple<Text, Text> WhyOf(Plan& plan, const std::string& name) {
   const std::vector<explain::Why> whys = WhysOf(plan, name);
   const cli::ExplainView view = plan.has_peak() ? ViewOf(plan, std::nullopt, LargestSpace(plan), 8)
                                                 : cli::ExplainView{.picture = plan.picture(),
-                                                                   .curves = {},
                                                                    .name = plan.input().name,
                                                                    .input = plan.input().name,
                                                                    .is_ours = plan.input().is_ours,

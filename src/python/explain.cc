@@ -9,7 +9,6 @@ cli::ExplainView ViewOf(Plan& plan, std::optional<int64_t> time, std::optional<i
                         size_t limit) {
   explain::Moment moment = plan.MomentAt(time, space);
   cli::ExplainView view = {.picture = plan.picture(),
-                           .curves = plan.curves(),
                            .name = plan.input().name,
                            .input = plan.input().name,
                            .is_ours = plan.input().is_ours,

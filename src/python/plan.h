@@ -85,7 +85,6 @@ class Plan {
 
   std::mutex mutex_;  // of all that follows
   std::optional<explain::Picture> picture_;
-  std::optional<explain::Curves> curves_;
   std::optional<ValueColumns> columns_;
   bool is_analyzed_ = false;
 };

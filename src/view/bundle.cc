@@ -8,9 +8,9 @@
 #include "stowplan/explain/footprint.h"
 #include "stowplan/explain/why.h"
 #include "stowplan/report/summary.h"
-#include "stowplan/version.h"
 #include "stowplan/view/view.h"
 #include "view/brackets.h"
+#include "view/header.h"
 #include "view/holes.h"
 #include "view/module_columns.h"
 
@@ -21,14 +21,6 @@ struct Part {
   explain::Curves curves;
   Columns columns;
 };
-
-void WriteOptional(JsonWriter& json, std::string_view key, const auto& value) {
-  if (value) {
-    json.Field(key, *value);
-  } else {
-    json.Field(key, nullptr);
-  }
-}
 
 void WritePeak(JsonWriter& json, std::string_view key, const report::Peak& peak) {
   json.BeginObject(key);
@@ -86,10 +78,10 @@ void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& cu
     json.Field("name", report::SpaceName(shown.picture->backend, *curve.space));
     WritePeak(json, "peak", curve.peak);
     WriteFootprint(json, explain::FootprintAt(*shown.picture, curve.peak.time, curve.space));
-    const auto bound =
-        std::ranges::find(shown.bounds, *curve.space, &std::pair<int64_t, int64_t>::first);
-    WriteOptional(json, "bound",
-                  bound == shown.bounds.end() ? std::nullopt : std::optional(bound->second));
+    const auto bound = std::ranges::find(shown.bounds, *curve.space, &Bound::color);
+    const bool has_bound = bound != shown.bounds.end();
+    WriteOptional(json, "bound", has_bound ? std::optional(bound->bytes) : std::nullopt);
+    if (has_bound && !bound->proof.empty()) json.Field("proof", std::string_view(bound->proof));
     json.End();
   }
   json.End();
@@ -125,6 +117,24 @@ void WriteModule(JsonWriter& json, const Shown& shown, const Part& part, size_t 
   json.End();
 }
 
+// From the peak to all that is allocated. With the causes of the peak's change these add up to the
+// change of the footprint.
+void WriteRest(JsonWriter& json, const diff::SpaceDiff& all) {
+  json.BeginObject("footprint");
+  json.Field("a", all.footprint_a.bytes);
+  json.Field("b", all.footprint_b.bytes);
+  json.BeginArray("terms");
+  for (size_t t = diff::kPeakTerms; t < diff::kTerms; ++t) {
+    if (all.terms[t] == 0) continue;
+    json.BeginObject();
+    json.Field("term", diff::Name(static_cast<diff::Term>(t)));
+    json.Field("bytes", all.terms[t]);
+    json.End();
+  }
+  json.End();
+  json.End();
+}
+
 // The causes of the change of the peak, all memory spaces together; they add up to it.
 void WriteDiff(JsonWriter& json, const Scene& scene, const diff::Diff& change, const Columns& match,
                size_t base) {
@@ -153,6 +163,7 @@ void WriteDiff(JsonWriter& json, const Scene& scene, const diff::Diff& change, c
   json.BeginObject("change");
   json.Field("peak", all.peak_change());
   json.End();
+  WriteRest(json, all);
   WriteColumns(json, match, base);
   json.End();
 }
@@ -165,8 +176,6 @@ Columns MatchColumn(const diff::Match& match) {
   columns.Add("match", std::span<const uint32_t>(partners));
   return columns;
 }
-
-size_t Padded(size_t size) { return (size + 7) / 8 * 8; }
 
 }  // namespace
 
@@ -189,12 +198,8 @@ Result<std::string> WriteBundle(const Scene& scene) {
     match = MatchColumn(change->match);
   }
   std::string header;
-  JsonWriter json(header);
-  json.BeginObject();
-  json.Field("schema", "stowplan.view/1");
-  json.Field("version", kVersion);
-  json.Field("title", std::string_view(scene.title));
-  WriteOptional(json, "budget", scene.budget);
+  JsonWriter json(header, 0);
+  BeginHeader(json, scene.title, scene.budget);
   json.BeginArray("modules");
   size_t base = 0;
   for (size_t m = 0; m < parts.size(); ++m) {
@@ -215,14 +220,10 @@ Result<std::string> WriteBundle(const Scene& scene) {
     json.End();
   }
   json.End();
+  if (!scene.home.empty()) json.Field("home", std::string_view(scene.home));
   json.End();
 
-  std::string bundle = "STOWVIEW";
-  const auto size = static_cast<uint32_t>(header.size());
-  for (unsigned shift = 0; shift < 32; shift += 8)
-    bundle += static_cast<char>(size >> shift & 0xffU);
-  bundle += header;
-  bundle.resize(Padded(bundle.size()));
+  std::string bundle = StartBundle(header);
   for (const Part& part : parts) {
     bundle += part.columns.bytes();
     bundle.resize(Padded(bundle.size()));

@@ -9,9 +9,6 @@
 namespace stowplan::view {
 namespace {
 
-constexpr std::string_view kPlaceholder =
-    R"(<script type="application/octet-stream" id="stowplan-data">)";
-
 void AppendBase64(std::string_view bytes, std::string& out) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -30,11 +27,11 @@ void AppendBase64(std::string_view bytes, std::string& out) {
 
 Result<std::string> WritePage(std::string_view bundle) {
   const std::string_view page = EmptyPage();
-  const size_t at = page.find(kPlaceholder);
+  const size_t at = page.find(kDataElement);
   if (at == std::string_view::npos) return Fail({}, "the page has no place for data");
   Result<std::string> packed = Gzip(bundle);
   if (!packed) return packed;
-  const size_t split = at + kPlaceholder.size();
+  const size_t split = at + kDataElement.size();
   std::string out(page.substr(0, split));
   AppendBase64(*packed, out);
   out += page.substr(split);

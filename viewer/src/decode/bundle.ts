@@ -38,7 +38,7 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   const modules = header.modules.map((module) =>
     readModule(module, new ColumnReader(buffer, areaStart, module.columns)),
   );
-  const least = Array.isArray(header.index) ? 0 : 1;
+  const least = header.index ? 0 : 1;
   if (modules.length < least || modules.length > 2) throw new Error('the data has no module');
   return { header, modules, diff: readDiff(header, modules, buffer, areaStart) };
 }
@@ -49,10 +49,23 @@ function settle(header: Header): void {
   header.diff ??= null;
   header.sources ??= [];
   header.modules ??= [];
+  header.home ??= null;
+  header.index ??= null;
+  header.problems ??= [];
+  for (const row of header.index ?? []) {
+    row.plan ??= '';
+    row.bytes ??= row.peak;
+    row.main_bytes ??= row.bytes;
+    row.best_bytes ??= null;
+  }
+  if (header.diff) header.diff.footprint ??= null;
   for (const module of header.modules) {
     module.unknown ??= [];
     module.target ??= null;
-    for (const space of module.spaces) space.bound ??= null;
+    for (const space of module.spaces) {
+      space.bound ??= null;
+      space.proof ??= null;
+    }
   }
 }
 

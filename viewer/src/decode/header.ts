@@ -29,7 +29,8 @@ export interface SpaceHeader {
   name: string;
   peak: Peak;
   footprint: Footprint;
-  bound: number | null;
+  bound: number | null; // what the temporaries need at least
+  proof: string | null; // how good this plan of them is
 }
 
 export interface ModuleHeader {
@@ -60,6 +61,8 @@ export interface DiffTerm {
 export interface DiffHeader {
   terms: DiffTerm[];
   change: { peak: number };
+  // All that is allocated: with these terms, the ones above add up to its change.
+  footprint: { a: number; b: number; terms: { term: string; bytes: number }[] } | null;
   columns: ColumnPlaces;
 }
 
@@ -72,11 +75,21 @@ export interface SourceFile {
 export interface IndexRow {
   name: string;
   file: string;
+  plan: string;
   backend: string;
-  peak: number; // bytes, of all spaces together
+  bytes: number; // of all allocations
+  best_bytes: number | null; // the same of policy best
+  main_bytes: number; // of those in the main memory
+  peak: number; // live bytes, of all spaces together
   values: number;
   end: number;
   curve: [number, number][]; // time and bytes, some hundred steps at most
+}
+
+// What has no page, and why.
+export interface IndexProblem {
+  name: string;
+  reason: string;
 }
 
 export interface Header {
@@ -87,7 +100,9 @@ export interface Header {
   modules: ModuleHeader[];
   diff: DiffHeader | null;
   sources: SourceFile[];
-  index?: IndexRow[] | null; // then there are no modules
+  home: string | null; // the page of an index beside this one
+  index: IndexRow[] | null; // largest first; then there are no modules
+  problems: IndexProblem[]; // of the index
 }
 
 // What stands for "no row" in columns of u32.

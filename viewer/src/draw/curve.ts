@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load curve: live bytes by time, of all spaces together and of each; with the capacity.
+// The load curve: live bytes by time, of all spaces together and of each; with the capacity
+// of the main memory.
 import type { Module } from '../decode/module';
 import { stepAt } from '../model/live';
 import { byteStep, shortSize } from '../model/size';
+import { spaceName } from '../model/words';
 import { Scale } from './areas';
 import type { Pen } from './pen';
 import type { Theme } from './theme';
@@ -75,11 +77,14 @@ export function drawCurve(
       }
     }
     pen.line(all, { stroke: theme.curve, width: 1.5 });
-    if (budget !== null) {
+    const main = module.header.spaces.findIndex((space) => space.color === 0);
+    if (budget !== null && main >= 0) {
       const y = scale.y(budget);
+      const of = spaces > 1 ? ` of ${spaceName(module, main)}` : '';
+      const words = `capacity${of} ${shortSize(budget)}`;
       if (y < area.y - 1) {
-        pen.rect(area.x + 3, area.y - 2, 190, 16, theme.paper, 0.82);
-        pen.text(area.x + 6, area.y + 6, `capacity ${shortSize(budget)}, far above`, {
+        pen.rect(area.x + 3, area.y - 2, words.length * 6.2 + 70, 16, theme.paper, 0.82);
+        pen.text(area.x + 6, area.y + 6, `${words}, far above`, {
           fill: theme.capacity,
         });
       } else {
@@ -88,7 +93,9 @@ export function drawCurve(
           width: 1.5,
           dash: [7, 4],
         });
-        pen.text(area.x + 6, y + (y < area.y + 14 ? 8 : -8), `capacity ${shortSize(budget)}`, {
+        const middle = y + (y < area.y + 14 ? 8 : -8);
+        pen.rect(area.x + 3, middle - 7, words.length * 6.2 + 8, 14, theme.paper, 0.82);
+        pen.text(area.x + 6, middle, words, {
           fill: theme.capacity,
         });
       }

@@ -15,7 +15,14 @@ export interface SpaceBand {
   begin: number;
   end: number;
 }
+// What the main memory has, as a height: less what is hidden, since that takes of it too.
+export interface Capacity {
+  at: number;
+  budget: number;
+  hidden: number;
+}
 export interface Layout {
+  capacity: Capacity | null; // null: none is known, or it is far above
   bands: Band[]; // from the bottom up
   spaces: SpaceBand[];
   base: Float64Array; // by allocation: its begin, or -1: not shown
@@ -26,17 +33,28 @@ export interface Layout {
 // What the program is given stands below what it makes: the heap is the top of its space.
 const kOrder = ['parameter', 'donated', 'constant', 'output', 'temporary', 'thread-local'];
 const kGapShare = 0.025;
+// A capacity that is higher than so many times what is taken would press all else flat.
+const kMostHeadroom = 1.5;
+const kMainColor = 0;
 
-export function makeLayout(module: Module, hiddenKinds: ReadonlySet<string>): Layout {
+export function makeLayout(
+  module: Module,
+  hiddenKinds: ReadonlySet<string>,
+  budget: number | null = null,
+): Layout {
   const { allocations, header } = module;
   const rankOf = header.allocation_kinds.map(
     (kind) => (kOrder.indexOf(kind) + kOrder.length + 1) % (kOrder.length + 1),
   );
   const shown: number[] = [];
   let total = 0;
+  let hidden = 0;
+  const isMain = (space: number) => header.spaces[space].color === kMainColor;
   for (let a = 0; a < allocations.count; ++a) {
-    if (hiddenKinds.has(header.allocation_kinds[allocations.kind[a]]) || allocations.size[a] <= 0)
+    if (hiddenKinds.has(header.allocation_kinds[allocations.kind[a]]) || allocations.size[a] <= 0) {
+      if (isMain(allocations.space[a])) hidden += allocations.size[a];
       continue;
+    }
     shown.push(a);
     total += allocations.size[a];
   }
@@ -47,6 +65,7 @@ export function makeLayout(module: Module, hiddenKinds: ReadonlySet<string>): La
       a - b,
   );
   const layout: Layout = {
+    capacity: null,
     bands: [],
     spaces: [],
     base: new Float64Array(allocations.count).fill(-1),
@@ -54,11 +73,22 @@ export function makeLayout(module: Module, hiddenKinds: ReadonlySet<string>): La
     shown: total,
   };
   const gap = Math.ceil(total * kGapShare);
+  // The next space begins above the capacity of the main one, so that its line stands alone.
+  const addCapacity = (space: SpaceBand) => {
+    if (budget === null || !isMain(space.space)) return;
+    const room = Math.max(0, budget - hidden);
+    if (room > (space.end - space.begin) * kMostHeadroom) return;
+    layout.capacity = { at: space.begin + room, budget, hidden };
+    layout.height = Math.max(layout.height, layout.capacity.at);
+  };
   for (const a of shown) {
     const space = allocations.space[a];
     let current = layout.spaces.at(-1);
     if (current?.space !== space) {
-      if (current) layout.height += gap;
+      if (current) {
+        addCapacity(current);
+        layout.height += gap;
+      }
       current = { space, begin: layout.height, end: layout.height };
       layout.spaces.push(current);
     }
@@ -67,6 +97,8 @@ export function makeLayout(module: Module, hiddenKinds: ReadonlySet<string>): La
     layout.bands.push({ allocation: a, begin: layout.height, end });
     layout.height = current.end = end;
   }
+  const last = layout.spaces.at(-1);
+  if (last) addCapacity(last);
   layout.height = Math.max(1, layout.height);
   return layout;
 }

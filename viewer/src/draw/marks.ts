@@ -46,42 +46,43 @@ export function drawCursor(
   pen.text(left + width / 2, areas.axis.y + 11, label, { fill: theme.paper, align: 'center' });
 }
 
-// Lines across: what the machine has, and what the heap needs at least. Both count from the bottom
-// of their space, whose allocations lie without gaps.
+// Spaces that are lower on the screen have no room for lines.
+const kLeastBand = 14;
+
+// Lines across: what the main memory has, and what the temporaries of each space need at least. The
+// bound counts from the bottom of the temporaries, which are the top of their space.
 export function drawLimits(
   pen: Pen,
   scale: Scale,
   module: Module,
   layout: Layout,
-  budget: number | null,
   theme: Theme,
 ): void {
   const { area } = scale;
   const line = (bytes: number, stroke: string, text: string, dash: number[]) => {
     const y = scale.y(bytes);
-    if (y < area.y || y > area.y + area.h) return;
+    if (y < area.y - 1 || y > area.y + area.h) return;
     pen.line([area.x, y, area.x + area.w, y], { stroke, width: 1.5, dash });
-    pen.rect(
-      area.x + area.w - text.length * 6.2 - 10,
-      y - 15,
-      text.length * 6.2 + 8,
-      14,
-      theme.paper,
-      0.82,
-    );
-    pen.text(area.x + area.w - 6, y - 8, text, { fill: stroke, align: 'right' });
+    const width = text.length * 6.2 + 8;
+    const top = y - 15 < area.y ? y + 1 : y - 15;
+    pen.rect(area.x + area.w - width - 2, top, width, 14, theme.paper, 0.82);
+    pen.text(area.x + area.w - 6, top + 7, text, { fill: stroke, align: 'right' });
   };
   for (const space of layout.spaces) {
-    if (budget !== null && space.space === 0)
-      line(space.begin + budget, theme.capacity, `capacity ${shortSize(budget)}`, [7, 4]);
-    const bound = module.header.spaces[space.space].bound;
-    if (bound === null) continue;
+    const { bound } = module.header.spaces[space.space];
+    if (!bound || (space.end - space.begin) * scale.perByte < kLeastBand) continue;
     const heap = layout.bands.find(
       ({ allocation }) =>
         module.allocations.space[allocation] === space.space &&
         module.header.allocation_kinds[module.allocations.kind[allocation]] === 'temporary',
     );
     if (heap) line(heap.begin + bound, theme.bound, `lower bound ${shortSize(bound)}`, [2, 3]);
+  }
+  if (layout.capacity) {
+    const { at, budget, hidden } = layout.capacity;
+    const isMoved = hidden * scale.perByte >= 1;
+    const less = isMoved ? `, less ${shortSize(hidden)} that is hidden` : '';
+    line(at, theme.capacity, `capacity ${shortSize(budget)}${less}`, [7, 4]);
   }
 }
 

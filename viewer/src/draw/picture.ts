@@ -52,7 +52,7 @@ export function drawPicture(pen: Pen, picture: Picture, areas: Areas): void {
     drawLabels(pen, scales.map, module, picture.scene, picture.paint, picture.marked);
     drawBandNames(pen, scales.map, module, layout, theme);
     if (picture.holes) drawHoles(pen, scales.map, module, layout, picture.hole, theme);
-    drawLimits(pen, scales.map, module, layout, picture.budget, theme);
+    drawLimits(pen, scales.map, module, layout, theme);
   });
   drawOutlines(pen, scales.map, module, layout, picture.outlines, theme);
   drawByteAxis(pen, scales.map, module, layout, theme);

@@ -17,6 +17,11 @@ export function clip(text: string, most = 160): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
+// A page in the same folder, and nothing else that an address could be.
+export function pageBeside(file: string): string | null {
+  return /^\w[\w.-]*\.html$/.test(file) ? file : null;
+}
+
 export function stringOf(module: Module, id: number): string {
   return visible(module.strings.get(id));
 }

@@ -76,7 +76,7 @@ export class App {
       view: null,
       color: 'kind',
       hidden: ['thread-local'],
-      tab: 'live',
+      tab: bundle.modules.length > 1 ? 'compare' : 'live',
       as: 'table',
       by: 'value',
       space: -1,
@@ -98,7 +98,7 @@ export class App {
         : null;
     this.color = oneOf(kColorings, given.color, 'kind');
     this.hidden = new Set(given.hidden);
-    this.tab = oneOf(kTabs, given.tab, 'live');
+    this.tab = oneOf(this.tabs, given.tab, 'live');
     this.shape = oneOf(kShapes, given.as, 'table');
     this.grouping = oneOf(kGroupings, given.by, 'value');
     this.space = given.space >= 0 && given.space < module.header.spaces.length ? given.space : -1;
@@ -139,7 +139,9 @@ export class App {
       (this.themeChoice === 'dark' || (this.themeChoice === 'auto' && this.systemDark)),
   );
   theme = $derived(this.isDark ? kDark : kLight);
-  layouts = $derived.by(() => this.modules.map((module) => makeLayout(module, this.hidden)));
+  layouts = $derived.by(() =>
+    this.modules.map((module) => makeLayout(module, this.hidden, this.budget)),
+  );
   scenes = $derived.by(() => this.modules.map((module, i) => makeScene(module, this.layouts[i])));
   paints = $derived.by(() =>
     this.modules.map((module, i) =>
