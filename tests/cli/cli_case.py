@@ -56,11 +56,11 @@ class CliCase(unittest.TestCase):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
 
-    def run_cli(self, *words, stdin=b"", env=None, timeout=60):
+    def run_cli(self, *words, stdin=b"", env=None, timeout=60, cwd=None):
         environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
         environment.update(env or {})
         process = subprocess.run([BINARY, *words], input=stdin, capture_output=True, timeout=timeout,
-                                 env=environment, check=False)
+                                 env=environment, cwd=cwd, check=False)
         return Answer(process)
 
     def assert_bad_use(self, answer, *texts):

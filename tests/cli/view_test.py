@@ -1,62 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stowplan view: the data in the page, read as docs/view-format.md says, against `stowplan explain` and `diff`."""
+"""stowplan view: the data in the page against `stowplan explain` and `diff`."""
 
-import base64
-import gzip
 import json
 import os
 import pathlib
 import random
-import re
-import struct
 import unittest
 
 from cli_case import MODULE, CliCase
+from view_bundle import NONE, Bundle
 
 ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = pathlib.Path(os.environ.get("STOWPLAN_CORPUS_DIR") or ROOT / "build" / "corpus")
 SEEDS = sorted((ROOT / "examples" / "seeds").glob("*.txt"))
-NONE = 0xFFFFFFFF
-TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f64": "d"}
-
-
-class Bundle:
-    def __init__(self, page):
-        data = re.search(rb'<script type="application/octet-stream" id="stowplan-data">([^<]*)</script>', page)[1]
-        packed = gzip.decompress(base64.b64decode(data, validate=True))
-        assert packed[:8] == b"STOWVIEW"
-        size, = struct.unpack_from("<I", packed, 8)
-        self.header = json.loads(packed[12:12 + size])
-        self.area = packed[(12 + size + 7) // 8 * 8:]
-        self.modules = [Module(self, header) for header in self.header["modules"]]
-
-    def column(self, places, name):
-        place = places[name]
-        assert place["at"] % 8 == 0
-        return struct.unpack_from(f"<{place['count']}{TYPES[place['type']]}", self.area, place["at"])
-
-
-class Module:
-    def __init__(self, bundle, header):
-        self.header = header
-        self.column = lambda name: bundle.column(header["columns"], name)
-        ends, text = self.column("string.ends"), bytes(self.column("string.bytes"))
-        self.strings = [text[begin:end].decode() for begin, end in zip((0, *ends), ends)]
-
-    def owned_at(self, time):
-        """Bytes by value, of those that own some."""
-        begins, times, steps = (self.column(f"share.{name}") for name in ("begins", "times", "bytes"))
-        owned = {}
-        for value, (begin, end) in enumerate(zip(begins, begins[1:])):
-            now = [steps[k] for k in range(begin, end) if times[k] <= time]
-            if now and now[-1] > 0:
-                owned[value] = int(now[-1])
-        return owned
-
-    def curve_at(self, which, time):
-        begins, times, steps = (self.column(f"curve.{name}") for name in ("begins", "times", "bytes"))
-        now = [steps[k] for k in range(begins[which], begins[which + 1]) if times[k] <= time]
-        return int(now[-1]) if now else 0
 
 
 class View(CliCase):
@@ -135,6 +91,11 @@ class View(CliCase):
         before, after = (module.header["all_peak"]["bytes"] for module in bundle.modules)
         self.assertEqual(diff["change"]["peak"], after - before)
         self.assertEqual(sum(term["bytes"] for term in diff["terms"]), after - before)
+        footprint = diff["footprint"]
+        taken = [sum(module.column("allocation.size")) for module in bundle.modules]
+        self.assertEqual([footprint["a"], footprint["b"]], taken)
+        rest = sum(term["bytes"] for term in footprint["terms"])
+        self.assertEqual(after - before + rest, footprint["b"] - footprint["a"])
         match = bundle.column(diff["columns"], "match")
         self.assertEqual(len(match), len(bundle.modules[0].column("value.size")))
         partners = [b for b in match if b != NONE]
