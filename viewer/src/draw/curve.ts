@@ -6,6 +6,7 @@ import { stepAt } from '../model/live';
 import { byteStep, shortSize } from '../model/size';
 import { spaceName } from '../model/words';
 import { Scale } from './areas';
+import { kMainColor } from './layout';
 import type { Pen } from './pen';
 import type { Theme } from './theme';
 
@@ -77,7 +78,7 @@ export function drawCurve(
       }
     }
     pen.line(all, { stroke: theme.curve, width: 1.5 });
-    const main = module.header.spaces.findIndex((space) => space.color === 0);
+    const main = module.header.spaces.findIndex((space) => space.color === kMainColor);
     if (budget !== null && main >= 0) {
       const y = scale.y(budget);
       const of = spaces > 1 ? ` of ${spaceName(module, main)}` : '';

@@ -35,7 +35,8 @@ const kOrder = ['parameter', 'donated', 'constant', 'output', 'temporary', 'thre
 const kGapShare = 0.025;
 // A capacity that is higher than so many times what is taken would press all else flat.
 const kMostHeadroom = 1.5;
-const kMainColor = 0;
+// The memory space that a budget is for.
+export const kMainColor = 0;
 
 export function makeLayout(
   module: Module,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands out on the map: cursor, peak, capacity, lower bound, selection, neighbours, holes.
+// What stands out on the map: cursor, peak, selection, neighbours, holes.
 import type { Module } from '../decode/module';
 import { shortSize } from '../model/size';
 import type { Areas, Scale } from './areas';
@@ -44,46 +44,6 @@ export function drawCursor(
   const left = Math.min(Math.max(x - width / 2, areas.map.x), areas.map.x + areas.map.w - width);
   pen.rect(left, areas.axis.y + 3, width, 16, theme.accent);
   pen.text(left + width / 2, areas.axis.y + 11, label, { fill: theme.paper, align: 'center' });
-}
-
-// Spaces that are lower on the screen have no room for lines.
-const kLeastBand = 14;
-
-// Lines across: what the main memory has, and what the temporaries of each space need at least. The
-// bound counts from the bottom of the temporaries, which are the top of their space.
-export function drawLimits(
-  pen: Pen,
-  scale: Scale,
-  module: Module,
-  layout: Layout,
-  theme: Theme,
-): void {
-  const { area } = scale;
-  const line = (bytes: number, stroke: string, text: string, dash: number[]) => {
-    const y = scale.y(bytes);
-    if (y < area.y - 1 || y > area.y + area.h) return;
-    pen.line([area.x, y, area.x + area.w, y], { stroke, width: 1.5, dash });
-    const width = text.length * 6.2 + 8;
-    const top = y - 15 < area.y ? y + 1 : y - 15;
-    pen.rect(area.x + area.w - width - 2, top, width, 14, theme.paper, 0.82);
-    pen.text(area.x + area.w - 6, top + 7, text, { fill: stroke, align: 'right' });
-  };
-  for (const space of layout.spaces) {
-    const { bound } = module.header.spaces[space.space];
-    if (!bound || (space.end - space.begin) * scale.perByte < kLeastBand) continue;
-    const heap = layout.bands.find(
-      ({ allocation }) =>
-        module.allocations.space[allocation] === space.space &&
-        module.header.allocation_kinds[module.allocations.kind[allocation]] === 'temporary',
-    );
-    if (heap) line(heap.begin + bound, theme.bound, `lower bound ${shortSize(bound)}`, [2, 3]);
-  }
-  if (layout.capacity) {
-    const { at, budget, hidden } = layout.capacity;
-    const isMoved = hidden * scale.perByte >= 1;
-    const less = isMoved ? `, less ${shortSize(hidden)} that is hidden` : '';
-    line(at, theme.capacity, `capacity ${shortSize(budget)}${less}`, [7, 4]);
-  }
 }
 
 export interface Outline {
