@@ -14,7 +14,7 @@ import pathlib
 import sys
 import warnings
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax  # noqa: E402
@@ -287,7 +287,7 @@ def cv(a, b):
     da, db = v(l)
     return (a - da, b - db)
 
-mesh = jax.make_mesh((4,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+mesh = jax.sharding.Mesh(jax.devices()[:4], ("x",))
 
 
 def sharded(spec, *shape):

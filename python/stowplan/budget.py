@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""budget: nothing that takes more memory than this gets compiled unnoticed."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from . import compile_hook
+from .capture import Captured
+from .errors import Error
+from .footprint import Footprint, check_figure, footprint_of
+from .jax_inputs import extract
+from .sizes import format_size, parse_size
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+    from .tables import Row
+
+
+class BudgetExceeded(Error):
+    """A module takes more than it may."""
+
+    def __init__(self, footprint: Footprint, limit: int, analysis: Analysis | None = None) -> None:
+        self.footprint = footprint
+        self.limit = limit
+        self.analysis = analysis  # None: the error comes from another process
+        self.causes: tuple[Row, ...] = _causes(analysis)
+        super().__init__(_message(footprint, limit, analysis, self.causes))
+
+    @property
+    def module(self) -> str:
+        return self.footprint.module
+
+    @property
+    def bytes(self) -> int:
+        return self.footprint.bytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.footprint, self.limit, str(self))
+
+
+def _again(footprint: Footprint, limit: int, message: str) -> BudgetExceeded:
+    error = BudgetExceeded(footprint, limit)
+    error.args = (message,)
+    return error
+
+
+_MOST_CAUSES = 5
+
+
+def _causes(analysis: Analysis | None) -> tuple[Row, ...]:
+    """What fills the peak, by source line, largest first."""
+    if analysis is None or not analysis.has_peak:
+        return ()
+    rows = [row for row in analysis.peak_by("source").rows if row.own > 0]
+    return tuple(sorted(rows, key=lambda row: -row.own)[:_MOST_CAUSES])
+
+
+def _message(
+    footprint: Footprint, limit: int, analysis: Analysis | None, causes: tuple[Row, ...]
+) -> str:
+    lines = [
+        f"{footprint.module} takes {format_size(footprint.bytes)}, the budget is "
+        f"{format_size(limit)}: {format_size(footprint.bytes - limit)} too much",
+        f"  {footprint}",
+    ]
+    if analysis is not None and causes:
+        peak = analysis.peak.bytes
+        lines.append(f"what fills the peak of {format_size(peak)}, by source line:")
+        sizes = [format_size(row.own) for row in causes]
+        width = max(map(len, sizes))
+        lines += [
+            f"  {size:>{width}}  {row.own / peak:6.1%}  {row.name}"
+            for size, row in zip(sizes, causes, strict=True)
+        ]
+    return "\n".join(lines)
+
+
+class Budget:
+    """The context of `budget`; `checked` says what was compiled, and how much it takes."""
+
+    def __init__(self, limit: int, of: str) -> None:
+        self.limit = limit
+        self.of = of
+        self.checked: list[Footprint] = []
+        self.unread: list[str] = []  # modules that their back end does not give, and why
+
+    @property
+    def largest(self) -> Footprint | None:
+        return max(self.checked, key=lambda footprint: footprint.bytes, default=None)
+
+    def check(self, x: Any) -> Footprint:
+        """Checks one program, anything that `analyze` takes. Raises BudgetExceeded."""
+        from .inputs import analyze
+
+        analysis = analyze(x)
+        footprint = footprint_of(analysis, self.of)
+        self.checked.append(footprint)
+        if footprint.bytes > self.limit:
+            raise BudgetExceeded(footprint, self.limit, analysis)
+        return footprint
+
+    def __enter__(self) -> Budget:
+        compile_hook.add_listener(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        compile_hook.remove_listener(self)
+
+    def begin(self, name: str) -> None:
+        """JAX compiles."""
+
+    def end(self, name: str, executable: Any, seconds: float) -> None:
+        """JAX has compiled. An error here is one of the compile: nothing gets executed."""
+        try:
+            extracted = extract(executable)
+        except Error as error:
+            self.unread.append(f"{name}: {error}")
+            return
+        self.check(Captured(extracted, seconds))
+
+
+def budget(limit: int | float | str, *, of: str = "footprint") -> Budget:
+    """Inside of the `with` block, a compile whose program takes more than `limit` raises
+    BudgetExceeded, with what fills its peak. The program is not executed then.
+
+        with stowplan.budget("14GiB"):
+            train_step(state, batch)
+
+    `of` says what is counted: "footprint", all that XLA allocates in the main memory for one
+    program, or "peak", the most that is live at once in it. Each program is taken by itself. What
+    JAX has compiled before is not looked at again.
+    """
+    return Budget(parse_size(limit), check_figure(of))

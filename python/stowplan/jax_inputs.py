@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what JAX compiled to what Stowplan reads: the module with its schedule, XLA's own plan where
+the executable gives it, and JAX's figures. No dump flags are needed. JAX is not imported but by who
+has made such an object.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import jax_targets
+from .errors import Error
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """All that an executable tells."""
+
+    data: bytes  # HloProto with XLA's own plan; without one, HloModuleProto
+    module_data: bytes  # HloModuleProto, without any plan
+    name: str
+    target: str | None = None  # "cpu", "gpu", "tpu-v5e", ...
+    xla_version: str | None = None  # "jaxlib-0.10.2"
+    parameter_names: list[str] | None = None  # pytree paths, for parameters without an op_name
+    stats: dict[str, int] | None = None  # the fields of memory_analysis()
+    notes: list[str] = field(default_factory=list)  # what the back end does not tell
+
+    @property
+    def has_xla_plan(self) -> bool:
+        """Whether `data` holds the plan that XLA made."""
+        return self.data is not self.module_data
+
+
+def extract(x: Any, *args: Any, **kwargs: Any) -> Extracted:
+    """Of a Compiled, a Lowered (it is compiled), an executable of jaxlib, a module that `capture`
+    has seen, or a function wrapped by `jax.jit` with the arguments to lower it for.
+    """
+    if isinstance(known := getattr(x, "extracted", None), Extracted):
+        return known
+    compiled = _compiled(x, args, kwargs)
+    executable = _executable(compiled)
+    notes: list[str] = []
+    module = _module(executable, notes)
+    module_data: bytes = module.as_serialized_hlo_module_proto()
+    device = jax_targets.device_of(compiled, executable)
+    target = None
+    if device is None:
+        notes.append("the executable does not tell which device it is for")
+    else:
+        target = jax_targets.target_of(device.platform, device.device_kind)
+        if target is None:
+            notes.append(f"the device {device.device_kind} ({device.platform}) is not known")
+    stats = _memory_stats(compiled, executable, notes)
+    data = _with_plan(module_data, stats, notes) if stats is not None else module_data
+    return Extracted(
+        data=data,
+        module_data=module_data,
+        name=str(module.name),
+        target=target,
+        xla_version=jax_targets.xla_version_of(target),
+        parameter_names=_parameter_names(compiled),
+        stats=_figures(stats) if stats is not None else None,
+        notes=notes,
+    )
+
+
+def _compiled(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Whatever has an executable behind it."""
+    if hasattr(x, "runtime_executable") or hasattr(x, "hlo_modules"):
+        return x
+    if hasattr(x, "compile") and hasattr(x, "compiler_ir"):  # Lowered
+        return x.compile()
+    if not hasattr(x, "lower"):
+        raise Error(
+            f"a {type(x).__module__}.{type(x).__qualname__} holds no program\n"
+            "  give a Compiled or Lowered of JAX, a path, bytes, or HLO text"
+        )
+    if hasattr(x, "jaxpr"):  # Traced
+        return x.lower().compile()
+    if not args and not kwargs:
+        raise Error(
+            "a jitted function is a program only for given arguments\n"
+            "  say f.lower(...), with arrays or jax.ShapeDtypeStruct"
+        )
+    return x.lower(*args, **kwargs).compile()
+
+
+def _executable(compiled: Any) -> Any:
+    if hasattr(compiled, "hlo_modules"):
+        return compiled
+    executable = compiled.runtime_executable()
+    if executable is None:
+        raise Error("this Compiled does not give its executable (runtime_executable() is None)")
+    return executable
+
+
+def _module(executable: Any, notes: list[str]) -> Any:
+    try:
+        modules = list(executable.hlo_modules())
+    except Exception as error:  # XlaRuntimeError: UNIMPLEMENTED
+        raise Error(f"this back end does not give the module it compiled: {error}") from error
+    if not modules:
+        raise Error("this executable holds no module")
+    if len(modules) > 1:
+        notes.append(f"the executable holds {len(modules)} modules; this is the first")
+    return modules[0]
+
+
+def _memory_stats(compiled: Any, executable: Any, notes: list[str]) -> Any:
+    """CompiledMemoryStats, or None."""
+    ask = getattr(compiled, "memory_analysis", None) or executable.get_compiled_memory_stats
+    try:
+        stats = ask()
+    except Exception as error:  # XlaRuntimeError: UNIMPLEMENTED
+        notes.append(f"this back end does not give memory_analysis(): {error}")
+        return None
+    if stats is None:
+        notes.append("this back end does not give memory_analysis()")
+    return stats
+
+
+def _figures(stats: Any) -> dict[str, int]:
+    fields = {name: getattr(stats, name) for name in sorted(dir(stats)) if name[0] != "_"}
+    return {name: value for name, value in fields.items() if type(value) is int}
+
+
+# XLA's own plan.
+
+
+def _with_plan(module_data: bytes, stats: Any, notes: list[str]) -> bytes:
+    """The module beside XLA's plan, as an HloProto. The module alone, if there is no plan."""
+    # From jaxlib 0.6 on the plan alone; before, a whole HloProto.
+    plan = getattr(stats, "serialized_buffer_assignment_proto", b"")
+    if not plan:
+        whole = getattr(stats, "serialized_hlo_proto", b"")
+        plan = _last_message(whole, _ASSIGNMENT)
+    if plan:
+        return _message(_MODULE, module_data) + _message(_ASSIGNMENT, plan)
+    notes.append(
+        "the executable does not give XLA's own plan: this one is Stowplan's, by the same rules"
+    )
+    return module_data
+
+
+# Fields of HloProto.
+_MODULE = 1
+_ASSIGNMENT = 3
+_LENGTH_DELIMITED = 2
+
+
+def _varint(number: int) -> bytes:
+    digits = bytearray()
+    while number > 0x7F:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    digits.append(number)
+    return bytes(digits)
+
+
+def _message(number: int, content: bytes) -> bytes:
+    """A field that is a message, as protobuf frames it."""
+    return _varint(number << 3 | _LENGTH_DELIMITED) + _varint(len(content)) + content
+
+
+def _last_message(data: bytes, wanted: int) -> bytes:
+    """The content of a message's last field of this number; empty: there is none."""
+    found = b""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        number = shift = 0
+        while True:
+            digit = data[at]
+            at += 1
+            number |= (digit & 0x7F) << shift
+            if digit < 0x80:
+                return number
+            shift += 7
+
+    try:
+        while at < len(data):
+            key = varint()
+            if key & 7 != _LENGTH_DELIMITED:
+                return b""  # an HloProto has messages only
+            size = varint()
+            if key >> 3 == wanted:
+                found = data[at : at + size]
+            at += size
+    except IndexError:
+        return b""
+    return found
+
+
+# Names of parameters.
+
+
+def _parameter_names(compiled: Any) -> list[str] | None:
+    """Pytree paths of the parameters that the executable kept; None: nothing tells them.
+
+    Modules carry better ones, with the names of the function's arguments; these are for parameters
+    that have none.
+    """
+    try:
+        tree = importlib.import_module("jax.tree_util")
+        paths = [
+            f"{kind}{tree.keystr(path)}"
+            for kind, given in zip(("args", "kwargs"), compiled.args_info, strict=True)
+            for path, _ in tree.tree_flatten_with_path(given)[0]
+        ]
+        kept = compiled._executable._kept_var_idx
+    except Exception:  # private or absent: then there are no names
+        return None
+    names = [path for number, path in enumerate(paths) if number in kept]
+    return names if len(names) == len(kept) else None

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""max_batch: the largest batch that fits, found by compiling few sizes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .errors import Error
+from .footprint import check_figure, footprint_of
+from .progress import Progress
+from .sizes import format_size, parse_size
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A size that was compiled."""
+
+    batch: int
+    bytes: int | None  # None: the compiler itself ran out of memory
+    predicted: int | None  # what the sizes before let expect; None: there were too few
+    fits: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MaxBatch:
+    """The largest batch that fits, and how it was found."""
+
+    batch: int  # 0: not even the smallest fits
+    bytes: int | None  # that it takes; None: nothing fits
+    next_batch: int | None  # the next larger size; None: `most` was reached
+    next_bytes: int | None  # more than the budget; None: the compiler gave up
+    budget: int
+    of: str
+    samples: tuple[Sample, ...]  # in the order of compiling
+    analysis: Analysis | None = field(default=None, repr=False, compare=False)
+    next_analysis: Analysis | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def compiles(self) -> int:
+        return len(self.samples)
+
+    @property
+    def log(self) -> str:
+        """A line a compile."""
+        lines = []
+        for sample in self.samples:
+            size = "the compiler ran out of memory" if sample.bytes is None else ""
+            size = size or format_size(sample.bytes or 0)
+            told = "" if sample.predicted is None else f", predicted {sample.predicted}"
+            verdict = "fits" if sample.fits else "too much"
+            lines.append(f"{sample.batch}: {size}{told}, {verdict} ({sample.seconds:.1f} s)")
+        return "\n".join(lines)
+
+    def __int__(self) -> int:
+        return self.batch
+
+    def __str__(self) -> str:
+        limit = format_size(self.budget)
+        if self.bytes is None:
+            first = f"no batch fits into {limit}"
+        else:
+            first = f"batch {self.batch} fits: {format_size(self.bytes)} of {limit}"
+        if self.next_batch is None:
+            second = "no larger one was tried"
+        elif self.next_bytes is None:
+            second = f"batch {self.next_batch} does not: the compiler ran out of memory"
+        else:
+            second = f"batch {self.next_batch} does not: {format_size(self.next_bytes)}"
+        compiled = ", ".join(str(sample.batch) for sample in self.samples)
+        return f"{first}\n{second}\ncompiled: {compiled}"
+
+
+# What XLA says when the plan of a program does not fit.
+_OUT_OF_MEMORY = ("RESOURCE_EXHAUSTED", "Ran out of memory", "out of memory")
+
+
+class _Search:
+    """In units of `step`: batch = units * step."""
+
+    def __init__(
+        self, lower: Callable[[int], Any], limit: int, step: int, of: str, progress: Progress
+    ) -> None:
+        self._lower = lower
+        self._limit = limit
+        self._step = step
+        self._of = of
+        self._progress = progress
+        self.samples: dict[int, Sample] = {}
+        self.analyses: dict[int, Analysis] = {}
+
+    def fits(self, units: int) -> bool:
+        """Compiles a size, unless that was done."""
+        if units not in self.samples:
+            self.samples[units] = self._compile(units)
+        return self.samples[units].fits
+
+    def _compile(self, units: int) -> Sample:
+        from .inputs import analyze
+
+        batch = units * self._step
+        self._progress.show(f"{len(self.samples)} sizes compiled; batch {batch} ...")
+        predicted = self._predict(units)
+        start = time.perf_counter()
+        try:
+            analysis = analyze(self._lower(batch))
+        except Exception as error:
+            if not any(words in str(error) for words in _OUT_OF_MEMORY):
+                raise
+            return Sample(batch, None, predicted, False, time.perf_counter() - start)
+        size = footprint_of(analysis, self._of).bytes
+        self.analyses[units] = analysis
+        return Sample(batch, size, predicted, size <= self._limit, time.perf_counter() - start)
+
+    @property
+    def low(self) -> int:
+        """The largest that fits; 0: none was found."""
+        return max((units for units, sample in self.samples.items() if sample.fits), default=0)
+
+    @property
+    def high(self) -> int | None:
+        """The smallest above `low` that does not."""
+        return min((units for units in self.samples if units > self.low), default=None)
+
+    def _line(self, units: int) -> tuple[int, int, int, int] | None:
+        """The two samples whose line leads to `units`: those around it, or the nearest two."""
+        known = sorted(
+            ((k, s.bytes) for k, s in self.samples.items() if s.bytes is not None),
+            key=lambda point: (abs(point[0] - units), point[0]),
+        )
+        if len(known) < 2:
+            return None
+        nearest = known[0]
+        other = next((p for p in known[1:] if (p[0] < units) != (nearest[0] < units)), known[1])
+        (x0, y0), (x1, y1) = sorted((nearest, other))
+        return x0, y0, x1, y1
+
+    def _predict(self, units: int) -> int | None:
+        line = self._line(units)
+        if line is None:
+            return None
+        x0, y0, x1, y1 = line
+        return y0 + (y1 - y0) * (units - x0) // (x1 - x0)
+
+    def guess(self, near: int) -> int | None:
+        """The largest size that fits by the line near this one; None: the line does not rise."""
+        line = self._line(near)
+        if line is None:
+            return None
+        x0, y0, x1, y1 = line
+        if y1 <= y0:
+            return None
+        return x0 + (self._limit - y0) * (x1 - x0) // (y1 - y0)
+
+    def run(self, first: int, most: int) -> None:
+        """Until `low` fits and `low` + 1 does not, or `most` fits."""
+        if not self.fits(first):
+            self._go_down(first)
+            return
+        # A second point, far enough for a slope.
+        if first < most:
+            self.fits(min(first * 16, most))
+        stalls = 0
+        while self.low < most:
+            low, high = self.low, self.high
+            if high is None:
+                guess = self.guess(low + 1)
+                # Nothing is known above: the line may lead far, but not for ever.
+                guess = low * 16 if guess is None else min(guess, low * 4096)
+                self.fits(min(max(guess, low + 1), most))
+                continue
+            if high == low + 1:
+                return
+            # When the line does not lead on, halving does.
+            middle = (low + high) // 2
+            guess = self.guess(middle) if stalls < 2 else None
+            self.fits(middle if guess is None else min(max(guess, low + 1), high - 1))
+            rest = self.high - self.low if self.high is not None else high - low
+            stalls = stalls + 1 if rest > middle - low + 1 else 0
+
+    def _go_down(self, first: int) -> None:
+        """The first size does not fit: is there a smaller one?"""
+        while self.high is not None and self.high > self.low + 1:
+            self.fits((self.low + self.high) // 2)
+
+
+def max_batch(
+    lower: Callable[[int], Any],
+    budget: int | float | str,
+    *,
+    step: int = 1,
+    first: int | None = None,
+    most: int = 1 << 20,
+    of: str = "footprint",
+    progress: bool | None = None,
+) -> MaxBatch:
+    """The largest batch whose program takes at most `budget`.
+
+        stowplan.max_batch(lambda b: step.lower(params, spec(b)), budget="14GiB")
+
+    `lower` gives the program for a batch size: a Lowered, a Compiled, or anything else that
+    `analyze` takes. Nothing is executed. A line through the sizes compiled so far says which one
+    to try next. The answer does not rest on it: the batch that is returned was compiled and fits,
+    and the next larger one was compiled and does not.
+
+    `of` is what must fit, as for `stowplan.budget`. Batches are multiples of `step` (the size of a
+    mesh, say) up to `most`; the first that is tried is `first`.
+    """
+    limit = parse_size(budget)
+    if step < 1 or most < step:
+        raise Error(f"step={step}, most={most}: there is no batch to try")
+    start = 1 if first is None else max(1, first // step)
+    line = Progress(progress)
+    search = _Search(lower, limit, step, check_figure(of), line)
+    try:
+        search.run(min(start, most // step), most // step)
+    finally:
+        line.clear()
+    low, high = search.low, search.high
+    best = search.samples.get(low)
+    above = search.samples[high] if high is not None else None
+    return MaxBatch(
+        batch=low * step,
+        bytes=best.bytes if best else None,
+        next_batch=above.batch if above else None,
+        next_bytes=above.bytes if above else None,
+        budget=limit,
+        of=of,
+        samples=tuple(search.samples.values()),
+        analysis=search.analyses.get(low),
+        next_analysis=search.analyses.get(high) if high is not None else None,
+    )

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For pytest: tests fail when they compile what takes too much memory.
+
+    @pytest.mark.memory_budget("14GiB")
+    def test_step(): ...
+
+    def test_other(memory_budget):
+        with memory_budget("2GiB"):
+            ...
+
+pytest finds it by itself where Stowplan is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .budget import Budget
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the marker known."""
+    config.addinivalue_line(
+        "markers",
+        "memory_budget(limit, of='footprint'): no program that JAX compiles during the test takes "
+        "more memory than this, such as '14GiB'",
+    )
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Puts a marked test under its budget. The innermost marker counts."""
+    marker = item.get_closest_marker("memory_budget")
+    if marker is None:
+        yield
+        return
+    from .budget import budget
+
+    with budget(*marker.args, **marker.kwargs):
+        yield
+
+
+@pytest.fixture
+def memory_budget() -> Callable[..., Budget]:
+    """`stowplan.budget`: `with memory_budget("14GiB"): ...`."""
+    from .budget import budget
+
+    return budget

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles programs by JAX and compares what `stowplan.analyze` says of each Compiled with what XLA dumps of the same
+compile and with memory_analysis(). Prints a JSON object with counts and all that differs.
+
+usage: jax_equal.py SET [SET...] [--only NAME,NAME]     sets: see all_programs.py; `random:1:50` are fifty from seed 1 on
+
+Needs jax and the package stowplan. A process of its own: the dump folder is a flag of XLA.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import warnings
+
+ALLOCATION = re.compile(r"allocation (\d+): size (\d+)(?:, page \d+)?(.*):$")
+VALUE = re.compile(r" value: <\d+ ([^ ]+?)(?:\{([\d,]*)\})?(?: \(phi\))? @\d+> \(size=(\d+),offset=(\d+)\)")
+# Not of the plan.
+CODE = ("generated_code_size_in_bytes", "host_generated_code_size_in_bytes")
+
+
+def name_of(instruction, index):
+    return instruction + (f"{{{index}}}" if index else "")
+
+
+def plan_of_dump(text):
+    """A row an allocation: number, size, memory space, parameter, its flags, its values with sizes and offsets."""
+    rows = []
+    for line in text.splitlines():
+        if found := ALLOCATION.match(line):
+            color = re.search(r"\bcolor (\d+)", found[3])
+            parameter = re.search(r"\bparameter (\d+)", found[3])
+            rows.append([int(found[1]), int(found[2]), int(color[1]) if color else 0,
+                         int(parameter[1]) if parameter else None, "constant" in found[3], "thread-local" in found[3],
+                         "maybe-live-out" in found[3], []])
+        elif found := VALUE.match(line):
+            rows[-1][-1].append((name_of(found[1], found[2]), int(found[3]), int(found[4])))
+        elif line.startswith("Total bytes"):
+            break
+    return rows
+
+
+def plan_of_analysis(analysis):
+    rows = []
+    for a in analysis.allocations:
+        values = [analysis.values[row] for row in a.values]
+        rows.append([a.number, a.size, a.space, a.parameter, a.is_constant, a.is_thread_local, a.is_maybe_live_out,
+                     [(v.name.removesuffix("{}"), v.size, v.offset) for v in values]])
+    return rows
+
+
+def without_numbers(rows):
+    return collections.Counter(str([*row[1:-1], sorted(row[-1])]) for row in rows)
+
+
+def compare(ours, theirs):
+    """"equal", "numbered" (the same allocations under other numbers) or "different"."""
+    for row in (*ours, *theirs):
+        row[-1].sort()
+    if ours == theirs:
+        return "equal"
+    return "numbered" if without_numbers(ours) == without_numbers(theirs) else "different"
+
+
+class Dumps:
+    """XLA's -buffer-assignment.txt files in the order of compiling."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def take(self, name):
+        """The report of the module, which is then deleted with all else that was dumped so far."""
+        found = sorted(self.folder.glob(f"module_*.{name}.*-buffer-assignment.txt"))
+        text = found[-1].read_text() if found else None
+        for path in self.folder.rglob("*"):
+            if path.is_file():
+                path.unlink()
+        return text
+
+
+def look_at(compiled, dumps, counts, different):
+    import stowplan
+
+    own = stowplan.analyze(compiled, own_plan=True)
+    xla = stowplan.analyze(compiled)
+    name = own.name
+    text = dumps.take(name)
+    if text is None:
+        different.append(f"{name}: no dump")
+        return
+    counts["programs"] += 1
+    for whose, analysis in (("own", own), ("xla", xla)):
+        verdict = compare(plan_of_analysis(analysis), plan_of_dump(text))
+        counts[f"{whose}_{verdict}"] += 1
+        if verdict != "equal":
+            different.append(f"{name}: {whose} plan {verdict}")
+    counts["allocations"] += len(own.allocations)
+    stats = compiled.memory_analysis()
+    figures = {figure.name: figure for figure in own.reconcile()}
+    for field in dir(stats):
+        said = getattr(stats, field)
+        if field[0] == "_" or type(said) is not int or field in CODE:
+            continue
+        computed = figures[field].computed if field in figures else None
+        counts["fields"] += 1
+        if computed == said:
+            counts["fields_equal"] += 1
+        else:
+            different.append(f"{name}: {field} is {said}, from the plan {computed}")
+
+
+def main():
+    args = sys.argv[1:]
+    only = None
+    if "--only" in args:
+        at = args.index("--only")
+        only = set(args[at + 1].split(","))
+        del args[at : at + 2]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(
+            JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3",
+            XLA_FLAGS=f"--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_force_host_platform_device_count=4")
+        warnings.simplefilter("ignore")
+        import jax
+
+        import all_programs
+
+        counts, different, failed = collections.Counter(), [], []
+        start = time.time()
+        for what in args:
+            for name, lower in all_programs.programs_of(what):
+                if only is not None and name not in only:
+                    continue
+                try:
+                    compiled = lower().compile()
+                except Exception as error:  # this JAX does not take the program
+                    failed.append(f"{name}: {type(error).__name__}: {error}"[:200])
+                    continue
+                look_at(compiled, Dumps(folder), counts, different)
+                jax.clear_caches()
+        json.dump({"jax": jax.__version__, "sets": args, **counts, "different": different, "failed": failed,
+                   "seconds": round(time.time() - start, 1)}, sys.stdout, indent=1)
+        print()
+
+
+if __name__ == "__main__":
+    main()
