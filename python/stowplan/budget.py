@@ -10,7 +10,7 @@ from . import compile_hook
 from .capture import Captured
 from .errors import Error
 from .footprint import Footprint, check_figure, footprint_of
-from .jax_inputs import extract
+from .jax_inputs import extract_from
 from .sizes import format_size, parse_size
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ class Budget:
     def begin(self, name: str) -> None:
         """JAX compiles."""
 
-    def end(self, name: str, executable: Any, seconds: float) -> None:
+    def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
         """JAX has compiled. An error here is one of the compile: nothing gets executed."""
         try:
-            extracted = extract(executable)
+            extracted = extract_from(executable, device=device)
         except Error as error:
             self.unread.append(f"{name}: {error}")
             return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import compile_hook
 from .errors import Error
-from .jax_inputs import Extracted, extract
+from .jax_inputs import Extracted, extract_from
 from .progress import Progress
 from .sizes import format_size
 
@@ -73,10 +73,10 @@ class Capture(Sequence[Captured]):
         """JAX compiles."""
         self._progress.show(f"{len(self._modules)} compiled; {name} ...")
 
-    def end(self, name: str, executable: Any, seconds: float) -> None:
+    def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
         """JAX has compiled."""
         try:
-            self._modules.append(Captured(extract(executable), seconds))
+            self._modules.append(Captured(extract_from(executable, device=device), seconds))
         except Error as error:  # the user's program goes on
             self._unread.append(f"{name}: {error}")
         self._progress.show(f"{len(self._modules)} compiled; {name} took {seconds:.1f} s")

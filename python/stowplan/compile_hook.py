@@ -28,8 +28,8 @@ class Listener(Protocol):
     def begin(self, name: str) -> None:
         """A compile begins."""
 
-    def end(self, name: str, executable: Any, seconds: float) -> None:
-        """It is done."""
+    def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
+        """It is done. `device` is one of those that it is for; None: not known."""
 
 
 # Guards the two below. A compile does not hold it.
@@ -95,7 +95,7 @@ def _telling(original: Callable[..., Any]) -> Callable[..., Any]:
         executable = original(*args, **kwargs)
         seconds = time.perf_counter() - start
         for listener in listeners:
-            listener.end(name, executable, seconds)
+            listener.end(name, executable, _device_of(args), seconds)
         return executable
 
     return compile_and_tell
@@ -109,3 +109,11 @@ def _name_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         except (AttributeError, KeyError):
             continue
     return "a module"
+
+
+def _device_of(args: tuple[Any, ...]) -> Any:
+    """A device, of JAX's arguments: one of them is an array of devices."""
+    for arg in args:
+        if str(getattr(arg, "dtype", "")) == "object" and arg.size:
+            return arg.flat[0]
+    return None

@@ -40,11 +40,15 @@ def extract(x: Any, *args: Any, **kwargs: Any) -> Extracted:
     if isinstance(known := getattr(x, "extracted", None), Extracted):
         return known
     compiled = _compiled(x, args, kwargs)
-    executable = _executable(compiled)
+    return extract_from(_executable(compiled), compiled)
+
+
+def extract_from(executable: Any, compiled: Any = None, device: Any = None) -> Extracted:
+    """Of an executable of jaxlib, the Compiled around it, and a device that it is for, if known."""
     notes: list[str] = []
     module = _module(executable, notes)
     module_data: bytes = module.as_serialized_hlo_module_proto()
-    device = jax_targets.device_of(compiled, executable)
+    device = device or jax_targets.device_of(compiled, executable)
     target = None
     if device is None:
         notes.append("the executable does not tell which device it is for")

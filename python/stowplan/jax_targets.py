@@ -20,6 +20,7 @@ JAXLIB_RELEASES = (
     "0.10.0",
     "0.10.2",
     "0.11.2",
+    "0.12.0",
 )
 LIBTPU_RELEASES = ("0.0.2", "0.0.8", "0.0.13", "0.0.23.1", "0.0.32.1", "0.0.51")
 
@@ -92,7 +93,7 @@ def device_of(compiled: Any, executable: Any) -> Any:
     """A device that the program is for; None: nothing tells."""
     try:
         return executable.local_devices()[0]
-    except (AttributeError, IndexError):
+    except (AttributeError, IndexError, RuntimeError):
         pass  # compiled ahead of time, or for other hosts
     jax = importlib.import_module("jax")
     for field in ("input_shardings", "output_shardings"):

@@ -53,6 +53,10 @@ bool ReadsLastPosition(std::string_view version) {
   return version != "libtpu-0.0.51" && IsBefore(version, "jaxlib-0.11.2");
 }
 
+// Since jaxlib 0.12, as in libtpu. Its reports look like those of 0.11: who guesses a version from
+// them does not get this one.
+bool HasThreadLocalsByNumber(std::string_view version) { return version == "jaxlib-0.12.0"; }
+
 Rules TpuRules(const Target& target, std::string_view version) {
   Rules rules = {.target = target, .sharing = Sharing::kTpu, .alignment = 512};
   rules.analysis = {.computations = ComputationList::kPostOrderThenAsync,
@@ -80,14 +84,16 @@ Rules RulesOf(const Target& target, std::string_view version) {
   if (target.name == "cpu") {
     return {.target = target,
             .reads_last_position = reads_last_position,
-            .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64};
+            .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64,
+            .thread_locals_by_number = HasThreadLocalsByNumber(version)};
   }
   if (target.name == "gpu") {
     return {.target = target,
             .analysis = {.reshapes = Reshapes::kNothing},
             .sharing = Sharing::kGpu,
             .reads_last_position = reads_last_position,
-            .alignment = 256};
+            .alignment = 256,
+            .thread_locals_by_number = HasThreadLocalsByNumber(version)};
   }
   return TpuRules(target, version);
 }

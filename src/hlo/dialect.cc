@@ -85,7 +85,7 @@ constexpr std::array kDialects = {
     NamedDialect{"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1", Frames()},
     NamedDialect{"jaxlib-0.10.0", "", Frames()},
     NamedDialect{"jaxlib-0.10.2", "libtpu-0.0.51", Frames()},
-    NamedDialect{"jaxlib-0.11.2", "", Compact()},
+    NamedDialect{"jaxlib-0.11.2", "jaxlib-0.12.0", Compact()},
 };
 
 }  // namespace

@@ -89,7 +89,7 @@ constexpr std::array<NamedReportDialect, 14> kDialects = {{
     {"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1", SortedUsage()},
     {"jaxlib-0.10.0", "", Separate()},
     {"jaxlib-0.10.2", "", NoneUses()},
-    {"jaxlib-0.11.2", "libtpu-0.0.51", Pages()},
+    {"jaxlib-0.11.2", "jaxlib-0.12.0 libtpu-0.0.51", Pages()},
 }};
 
 }  // namespace

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every program of this folder under one roof: name -> a function that lowers it. Four devices are needed."""
 
-import importlib.util
+import importlib
 import pathlib
 
 import jax
@@ -47,22 +47,25 @@ def donations():
                 renamed(function, full), donate_argnums=donated, **options).lower(*args)
 
 
-def load(path):
-    spec = importlib.util.spec_from_file_location("source", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def load(path, other_side=None):
+    """The file as a dictionary, without the lines of the other side of an edit."""
+    lines = [line for line in path.read_text().splitlines() if not (other_side and line.rstrip().endswith(other_side))]
+    names = {"__name__": "source"}
+    exec(compile("\n".join(lines), path, "exec"), names)
+    return names
 
 
 def explain():
     for path in sorted((HERE / "explain").glob("*/*.py")):
-        source = load(path)
-        programs = getattr(source, "PROGRAMS", None) or {
-            "step": dict(step=source.step, arguments=source.ARGUMENTS, donate=getattr(source, "DONATE", ()))}
-        for name, program in programs.items():
-            full = f"{path.parent.name}_{path.stem}_{name}"
-            yield full, lambda program=program, full=full: jax.jit(
-                renamed(program["step"], full), donate_argnums=program["donate"]).lower(*program["arguments"])
+        sides = {"before": "#after", "after": "#before"} if path.parent.name == "edits" else {"": None}
+        for side, other in sides.items():
+            source = load(path, other)
+            programs = source.get("PROGRAMS") or {
+                side: dict(step=source["step"], arguments=source["ARGUMENTS"], donate=source.get("DONATE", ()))}
+            for name, program in programs.items():
+                full = "_".join(filter(None, (path.parent.name, path.stem, name)))
+                yield full, lambda program=program, full=full: jax.jit(
+                    renamed(program["step"], full), donate_argnums=program["donate"]).lower(*program["arguments"])
 
 
 def at_random(first, count):
