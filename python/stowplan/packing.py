@@ -78,10 +78,10 @@ def pack(
 ) -> PackResult:
     """Offsets for buffers, so that no two that are alive at once overlap, in little memory.
 
-    Buffer i has `sizes[i]` bytes and is alive from `starts[i]` until before `ends[i]`; its offset is
-    a multiple of `alignment`. With a `capacity`, looks for a plan that fits, or a proof that there
-    is none. With a `time_limit` in seconds the search goes on for so long; without, it ends by
-    itself, always with the same plan. Ctrl-C ends it too: the best so far is returned.
+    Buffer i has `sizes[i]` bytes and is alive from `starts[i]` until before `ends[i]`; its offset
+    is a multiple of `alignment`. With a `capacity`, looks for a plan that fits, or a proof that
+    there is none. With a `time_limit` in seconds the search goes on for so long; without, it ends
+    by itself, always with the same plan. Ctrl-C ends it too: the best so far is returned.
 
     >>> pack([4, 4, 8], [0, 2, 4], [3, 5, 6]).bytes
     12

@@ -149,6 +149,16 @@ bool HasFile(InputModule& module, DumpFileKind kind) { return module.file(kind).
 
 }  // namespace
 
+void CompleteReport(const std::string& target, LoadedModule& loaded) {
+  PlanInput input;
+  input.report = std::move(loaded.report);
+  input.program = std::move(loaded.program);
+  if (!target.empty()) input.target = FindTarget(target);
+  CompleteInput({.inputs = {}, .target = target}, input);
+  loaded.report = std::move(input.report);
+  loaded.program = std::move(input.program);
+}
+
 void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input) {
   if (input.analysis || !input.program || !IsScheduled(*input.program)) return;
   if (!hlo::Verify(*input.program).empty()) return;

@@ -59,6 +59,10 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
 // The same of whatever was named. Of several modules, the largest, with a note.
 std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& listener);
 
+// The same for reports that are there: live ranges and uses that they lack, from the program, where
+// that allows it.
+void CompleteReport(const std::string& target, LoadedModule& loaded);
+
 // Fills `analysis` if the program allows it.
 void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input);
 

@@ -32,7 +32,7 @@ int WriteOut(const std::string& text, int code, const ReportOptions& options, Co
 
 int ReportOne(InputModule module, const ReportOptions& options, Console& console) {
   if (options.format != ReportFormat::kXla) AddNeighbours(module);
-  const Result<LoadedModule> loaded = Load(std::move(module), Program::kRead);
+  Result<LoadedModule> loaded = Load(std::move(module), Program::kRead);
   if (!loaded) {
     console.Show(loaded.error());
     return kBadUse;
@@ -40,6 +40,9 @@ int ReportOne(InputModule module, const ReportOptions& options, Console& console
   console.Show(loaded->problems);
   const Diagnostics findings = FindingsOf(loaded->report, loaded->sources);
   console.Show(findings);
+  // Other formats are about the files, and have what these say.
+  if (options.format == ReportFormat::kText || options.format == ReportFormat::kJson)
+    CompleteReport(options.target, *loaded);
   const std::optional<std::string> text = TextFor(*loaded, options, console);
   if (!text) return kBadUse;
   return WriteOut(*text, options.is_strict && !findings.empty() ? kFinding : kFine, options,
