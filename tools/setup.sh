@@ -3,7 +3,7 @@
 # Installs the Debian packages that Stowplan needs and that are missing: tools/setup.sh GROUP...
 #
 # Groups: build (the binary), python (the package), test, clang (second compiler, sanitizers, fuzzer), lint,
-# viewer (a browser for its tests; Node is not among them, Debian 12 has too old a one), bench.
+# viewer (a browser, and what tools/node.sh needs), bench.
 # When nothing is missing it neither asks for rights nor touches the network.
 set -euo pipefail
 
@@ -15,7 +15,7 @@ packages_of() {
     test) echo ccache mold python3 libgtest-dev libgmock-dev librapidcheck-dev ;;
     clang) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-tidy-19 python3 shellcheck ;;
-    viewer) echo chromium ;;
+    viewer) echo chromium python3-venv ;;
     python) echo python3-venv python3-dev ;;
     bench) echo python3 python3-venv libbenchmark-dev ;;
     *) echo "setup: no such group: $1" >&2; return 2 ;;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@playwright/test';
 import { indexOf, oneModule, twoModules } from '../../sample/bundles.mjs';
 import { kHostileNames } from '../../sample/program.mjs';
@@ -7,13 +6,23 @@ import { rectOf, makeLayout } from '../../src/draw/layout';
 import { curveAt, liveAt } from '../../src/model/live';
 import { search } from '../../src/model/search';
 import { labelOf, nameOf } from '../../src/model/words';
-import { hashOf, kEmptyPage, listenTo, open, shownTotal, writePage } from './page';
+import {
+  hashOf,
+  kEmptyPage,
+  listenTo,
+  moveTo,
+  open,
+  saved,
+  savedTable,
+  shownTotal,
+  viewOf,
+  writePage,
+} from './page';
 
 const kMap = { x: 92, y: 160 }; // somewhere in the margin of the map
 
 test('an empty page says what to do', async ({ page }) => {
-  const complaints: string[] = [];
-  listenTo(page, complaints);
+  const complaints = listenTo(page);
   await page.goto(kEmptyPage.href);
   await expect(page.getByText('There is no program in this page yet')).toBeVisible();
   expect(complaints).toEqual([]);
@@ -21,10 +30,10 @@ test('an empty page says what to do', async ({ page }) => {
 
 test('a damaged file says so', async ({ page }) => {
   const bundle = oneModule({ values: 50 });
-  const complaints: string[] = [];
-  listenTo(page, complaints);
+  const complaints = listenTo(page);
   await page.goto(writePage('damaged', bundle.subarray(0, bundle.length / 2)).url);
   await expect(page.getByText('This file cannot be shown')).toBeVisible();
+  expect(complaints).toEqual([]);
 });
 
 test('totals at random moments are the library’s, in all spaces and in each', async ({ page }) => {
@@ -32,8 +41,7 @@ test('totals at random moments are the library’s, in all spaces and in each', 
   const module = bundle.modules[0];
   expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
   for (const time of [0, 17, 333, 801, 1200, module.end]) {
-    await page.getByLabel('moment', { exact: true }).fill(String(time));
-    await page.keyboard.press('Enter');
+    await moveTo(page, time);
     for (const space of [-1, 0, 1]) {
       await page.getByLabel('Memory space').selectOption(String(space));
       expect(await shownTotal(page)).toBe(curveAt(module, space < 0 ? 2 : space, time));
@@ -89,12 +97,12 @@ test('wheel zooms, drag moves, double click fits, the curve scrubs', async ({ pa
   if (!box) throw new Error('no map');
   await page.mouse.move(box.x + 400, box.y + 350);
   await page.mouse.wheel(0, -400);
-  const zoomed = (await hashOf(page)).get('view')?.split(',').map(Number) ?? [];
+  const zoomed = await viewOf(page);
   expect(zoomed).toHaveLength(4);
   await page.mouse.down();
   await page.mouse.move(box.x + 340, box.y + 330, { steps: 4 });
   await page.mouse.up();
-  const moved = (await hashOf(page)).get('view')?.split(',').map(Number) ?? [];
+  const moved = await viewOf(page);
   expect(moved[0]).toBeGreaterThan(zoomed[0]);
   expect(moved[1] - moved[0]).toBeCloseTo(zoomed[1] - zoomed[0], 6);
   await page.mouse.dblclick(box.x + 400, box.y + 350);
@@ -180,11 +188,7 @@ test('everything by keyboard', async ({ page }) => {
 
 test('map and tables can be saved', async ({ page }) => {
   const { bundle, complaints } = await open(page, 'save', oneModule({ values: 200 }));
-  const saved = async (act: () => Promise<void>) => {
-    const [download] = await Promise.all([page.waitForEvent('download'), act()]);
-    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-  };
-  const svg = await saved(() => page.keyboard.press('e'));
+  const svg = await saved(page, () => page.keyboard.press('e'));
   expect(svg.name).toBe('jit_train_step.svg');
   const parsed = await page.evaluate((text) => {
     const document = new DOMParser().parseFromString(text, 'image/svg+xml');
@@ -195,15 +199,12 @@ test('map and tables can be saved', async ({ page }) => {
   }, svg.bytes.toString());
   expect(parsed.errors).toBe(0);
   expect(parsed.rects).toBeGreaterThan(50);
-  const png = await saved(() => page.keyboard.press('Shift+E'));
+  const png = await saved(page, () => page.keyboard.press('Shift+E'));
   expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
-  const csv = await saved(() => page.getByRole('button', { name: 'CSV' }).click());
-  const lines = csv.bytes.toString().trim().split('\r\n');
+  const rows = await savedTable(page);
   const live = liveAt(bundle.modules[0], bundle.modules[0].header.all_peak.time);
-  expect(lines).toHaveLength(live.values.length + 1);
-  expect(lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[1]), 0)).toBe(
-    live.bytes,
-  );
+  expect(rows).toHaveLength(live.values.length + 1);
+  expect(rows.slice(1).reduce((sum, [, bytes]) => sum + Number(bytes), 0)).toBe(live.bytes);
   expect(complaints).toEqual([]);
 });
 
@@ -329,7 +330,7 @@ test('two fingers zoom', async ({ browser }) => {
   await touch('touchStart', 40);
   for (let far = 50; far <= 160; far += 10) await touch('touchMove', far);
   await touch('touchEnd', 0);
-  const view = (await hashOf(page)).get('view')?.split(',').map(Number) ?? [];
+  const view = await viewOf(page);
   expect(view).toHaveLength(4);
   expect(view[1] - view[0]).toBeLessThan(150);
   expect(complaints).toEqual([]);
@@ -347,8 +348,7 @@ test('printed in light, whatever the screen is', async ({ page }) => {
 });
 
 test('an index leads to pages beside it, and nowhere else', async ({ page }) => {
-  const complaints: string[] = [];
-  listenTo(page, complaints);
+  const complaints = listenTo(page);
   await page.goto(writePage('index', indexOf()).url);
   const rows = page.getByTestId('index').getByRole('row');
   await expect(rows).toHaveCount(40);

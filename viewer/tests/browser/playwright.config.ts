@@ -3,7 +3,7 @@ import { defineConfig } from '@playwright/test';
 
 // Debian's Chromium; CHROMIUM= names another.
 export default defineConfig({
-  testDir: 'tests/browser',
+  testDir: '.',
   workers: 1,
   timeout: 120_000,
   reporter: 'list',
