@@ -17,7 +17,11 @@ export function drawPeak(pen: Pen, scale: Scale, areas: Areas, module: Module, t
     dash: [3, 3],
   });
   const onLeft = x > areas.map.x + areas.map.w - 130;
-  pen.text(x + (onLeft ? -5 : 5), areas.curve.y + areas.curve.h - 8, `peak ${shortSize(bytes)}`, {
+  const label = `peak ${shortSize(bytes)}`;
+  const width = label.length * 7 + 4;
+  const y = areas.curve.y + areas.curve.h - 10;
+  pen.rect(onLeft ? x - 3 - width : x + 3, y - 8, width, 16, theme.paper, 0.82);
+  pen.text(x + (onLeft ? -5 : 5), y, label, {
     fill: theme.peak,
     bold: true,
     align: onLeft ? 'right' : 'left',

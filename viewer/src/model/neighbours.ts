@@ -59,3 +59,26 @@ export function gapAt(module: Module, allocation: number, byte: number, time: nu
   }
   return gap;
 }
+
+// Who lies on a byte of an allocation: now, last before, first after. -1: nobody.
+export interface Tenants {
+  before: number;
+  now: number;
+  after: number;
+}
+export function tenantsAt(module: Module, allocation: number, byte: number, time: number): Tenants {
+  const { allocation: homes, offset, size, start, end, count } = module.values;
+  const found: Tenants = { before: -1, now: -1, after: -1 };
+  for (let v = 0; v < count; ++v) {
+    if (homes[v] !== allocation || start[v] < 0) continue;
+    if (offset[v] > byte || offset[v] + size[v] <= byte) continue;
+    if (end[v] < time) {
+      if (found.before < 0 || end[v] > end[found.before]) found.before = v;
+    } else if (start[v] > time) {
+      if (found.after < 0 || start[v] < start[found.after]) found.after = v;
+    } else if (found.now < 0 || start[v] > start[found.now]) {
+      found.now = v; // the youngest owns the byte
+    }
+  }
+  return found;
+}

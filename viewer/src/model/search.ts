@@ -8,6 +8,7 @@
 import { NONE } from '../decode/header';
 import type { Module } from '../decode/module';
 import { parseSize } from './size';
+import type { Grouping } from './groups';
 import { spaceName } from './words';
 
 export type Test = (value: number) => boolean;
@@ -173,7 +174,39 @@ function sourceTest(module: Module, matches: (text: string) => boolean): Test {
       `${strings.get(frames.file[frame])}:${frames.line[frame]} ${strings.get(frames.function[frame])}`,
     ),
   );
-  return (value) => values.frame[value] !== NONE && fits[values.frame[value]];
+  // Any frame of the stack will do.
+  return (value) => {
+    for (let frame = values.frame[value]; frame !== NONE; frame = frames.parent[frame])
+      if (fits[frame]) return true;
+    return false;
+  };
+}
+
+// Finds what is in the same group as a value; empty where no query can say it.
+export function queryFor(module: Module, value: number, by: Grouping): string {
+  const { values, allocations, frames, strings, header } = module;
+  const allocation = values.allocation[value];
+  const quoted = (field: string, text: string) =>
+    text && !text.includes('"') ? `${field}:"${text}"` : '';
+  switch (by) {
+    case 'value':
+      return '';
+    case 'source': {
+      const frame = values.frame[value];
+      if (frame === NONE) return '';
+      return quoted('source', `${strings.get(frames.file[frame])}:${frames.line[frame]} `);
+    }
+    case 'op_name':
+      return quoted('op_name', strings.get(values.opName[value]));
+    case 'parameter':
+      return allocation === NONE ? '' : quoted('path', strings.get(allocations.path[allocation]));
+    case 'kind':
+      return `kind:/^${header.kinds[values.kind[value]].word}$/`;
+    case 'space':
+      return allocation === NONE
+        ? ''
+        : quoted('space', spaceName(module, allocations.space[allocation]));
+  }
 }
 
 function pathTest(module: Module, matches: (text: string) => boolean): Test {

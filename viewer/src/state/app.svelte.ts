@@ -30,6 +30,12 @@ export type Compare = (typeof kCompares)[number];
 export const kThemes = ['auto', 'light', 'dark'] as const;
 export type ThemeChoice = (typeof kThemes)[number];
 
+// A byte of an allocation.
+export interface Place {
+  allocation: number;
+  byte: number;
+}
+
 function oneOf<T extends string>(known: readonly T[], given: string, usual: T): T {
   return known.includes(given as T) ? (given as T) : usual;
 }
@@ -44,6 +50,7 @@ export class App {
   moduleIndex = $state(0); // whose live set and values the panes show
   value = $state<number | null>(null);
   hole = $state(-1);
+  place = $state.raw<Place | null>(null); // that was free when it was clicked
   hover = $state(-1); // a value that the pointer is on, in a pane or on the map
   color = $state<Coloring>('kind');
   hidden = $state.raw<ReadonlySet<string>>(new Set<string>());
@@ -83,6 +90,12 @@ export class App {
       query: '',
       compare: 'side',
       theme: 'auto',
+      hole: -1,
+      holes: 1,
+      place: null,
+      file: 0,
+      line: 0,
+      table: 'spaces',
     };
     this.load(hash);
   }
@@ -106,6 +119,16 @@ export class App {
     this.compare = oneOf(kCompares, given.compare, 'side');
     this.themeChoice = oneOf(kThemes, given.theme, 'auto');
     this.time = this.clampTime(given.time);
+    this.hole = given.hole >= 0 && given.hole < module.holes.count ? given.hole : -1;
+    this.holesShown = given.holes !== 0;
+    this.place =
+      given.place && given.place[0] < module.allocations.count
+        ? { allocation: given.place[0], byte: given.place[1] }
+        : null;
+    this.sourceFile =
+      given.file >= 0 && given.file < this.sourceNames.length ? given.file : this.plain.file;
+    this.sourceLine = given.line;
+    this.table = oneOf(kTables, given.table, 'spaces');
     if (given.view)
       this.view = { t0: given.view[0], t1: given.view[1], y0: given.view[2], y1: given.view[3] };
     else this.ownView = null;
@@ -128,6 +151,12 @@ export class App {
         query: this.query,
         compare: this.compare,
         theme: this.themeChoice,
+        hole: this.hole,
+        holes: this.holesShown ? 1 : 0,
+        place: this.place && [this.place.allocation, this.place.byte],
+        file: this.sourceFile,
+        line: this.sourceLine,
+        table: this.table,
       },
       this.plain,
     );
@@ -197,6 +226,7 @@ export class App {
 
   select(value: number | null, moduleIndex = this.moduleIndex, showTab = true): void {
     this.hole = -1;
+    this.place = null;
     this.moduleIndex = moduleIndex;
     this.blinkModule = moduleIndex;
     this.value = value;
@@ -213,7 +243,13 @@ export class App {
   }
   selectHole(hole: number): void {
     this.value = null;
+    this.place = null;
     this.hole = hole;
+    this.tab = 'value';
+  }
+  selectPlace(place: Place, moduleIndex: number): void {
+    this.select(null, moduleIndex);
+    this.place = place;
     this.tab = 'value';
   }
 
@@ -233,6 +269,7 @@ export class App {
     else {
       this.value = null;
       this.hole = -1;
+      this.place = null;
     }
   }
   other(): void {

@@ -12,7 +12,7 @@ export interface Host {
   scrub(x: number): void;
   click(x: number, y: number): void;
   hover(x: number, y: number): void; // -1, -1: the pointer has left
-  fit(): void;
+  fit(x: number, y: number): void; // all, or the bracket there
   box(area: { x0: number; y0: number; x1: number; y1: number } | null): void; // the zoom box while it is drawn
 }
 
@@ -147,7 +147,10 @@ export function listen(element: HTMLElement, host: Host): () => void {
   };
 
   const leave = () => mode === 'idle' && host.hover(-1, -1);
-  const double = () => host.fit();
+  const double = (event: MouseEvent) => {
+    const { x, y } = at(event);
+    host.fit(x, y);
+  };
   element.addEventListener('pointerdown', down);
   element.addEventListener('pointermove', move);
   element.addEventListener('pointerup', up);

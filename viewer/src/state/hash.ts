@@ -16,6 +16,12 @@ export interface Shared {
   query: string;
   compare: string;
   theme: string;
+  hole: number; // -1: none
+  holes: number; // 0: they are not shown
+  place: [number, number] | null; // an allocation and a byte of it
+  file: number;
+  line: number;
+  table: string;
 }
 
 export function writeHash(state: Shared, plain: Shared): string {
@@ -36,6 +42,12 @@ export function writeHash(state: Shared, plain: Shared): string {
   put('q', state.query, plain.query);
   put('compare', state.compare, plain.compare);
   put('theme', state.theme, plain.theme);
+  put('hole', state.hole, plain.hole);
+  put('holes', state.holes, plain.holes);
+  if (state.place) parts.set('place', state.place.join(','));
+  put('file', state.file, plain.file);
+  put('line', state.line, plain.line);
+  put('table', state.table, plain.table);
   return parts.toString();
 }
 
@@ -47,6 +59,7 @@ export function readHash(hash: string, plain: Shared): Shared {
     return Number.isSafeInteger(given) ? given : usual;
   };
   const view = (parts.get('view') ?? '').split(',').map(Number);
+  const place = (parts.get('place') ?? '').split(',').map(Number);
   return {
     time: whole('t', plain.time),
     value: parts.has('value') ? whole('value', -1) : plain.value,
@@ -64,5 +77,14 @@ export function readHash(hash: string, plain: Shared): Shared {
     query: text('q', plain.query),
     compare: text('compare', plain.compare),
     theme: text('theme', plain.theme),
+    hole: whole('hole', plain.hole),
+    holes: whole('holes', plain.holes),
+    place:
+      place.length === 2 && place.every((n) => Number.isSafeInteger(n) && n >= 0)
+        ? (place as Shared['place'])
+        : null,
+    file: whole('file', plain.file),
+    line: whole('line', plain.line),
+    table: text('table', plain.table),
   };
 }

@@ -2,9 +2,13 @@
 import { expect, test } from '@playwright/test';
 import { indexOf, oneModule, twoModules } from '../../sample/bundles.mjs';
 import { kHostileNames } from '../../sample/program.mjs';
+import { bracketRows, divide, Scale } from '../../src/draw/areas';
 import { rectOf, makeLayout } from '../../src/draw/layout';
+import { kGroupings } from '../../src/model/groups';
 import { curveAt, liveAt } from '../../src/model/live';
+import { gapAt, tenantsAt } from '../../src/model/neighbours';
 import { search } from '../../src/model/search';
+import { exactSize } from '../../src/model/size';
 import { labelOf, nameOf } from '../../src/model/words';
 import {
   hashOf,
@@ -92,7 +96,7 @@ test('hover tells, click selects, and the address brings it back', async ({ page
 });
 
 test('wheel zooms, drag moves, double click fits, the curve scrubs', async ({ page }) => {
-  const { complaints } = await open(page, 'zoom', oneModule({ values: 300 }));
+  const { bundle, complaints } = await open(page, 'zoom', oneModule({ values: 300 }));
   const box = await page.getByTestId('map-0').boundingBox();
   if (!box) throw new Error('no map');
   await page.mouse.move(box.x + 400, box.y + 350);
@@ -107,17 +111,103 @@ test('wheel zooms, drag moves, double click fits, the curve scrubs', async ({ pa
   expect(moved[1] - moved[0]).toBeCloseTo(zoomed[1] - zoomed[0], 6);
   await page.mouse.dblclick(box.x + 400, box.y + 350);
   expect((await hashOf(page)).get('view')).toBeNull();
-  const before = await page
-    .getByLabel('moment', { exact: true })
-    .inputValue()
-    .catch(() => '');
+  // On a bracket it shows what the bracket spans.
+  const { start, end, depth, count } = bundle.modules[0].brackets;
+  const outer = Array.from({ length: count }, (_, i) => i).find((i) => depth[i] === 0) ?? -1;
+  const middle = (start[outer] + end[outer] + 1) / 2 / (bundle.modules[0].end + 1);
+  const strip = divide(box.width, box.height, bracketRows(bundle.modules[0])).brackets;
+  await page.mouse.dblclick(box.x + strip.x + middle * strip.w, box.y + strip.y + 5);
+  expect((await viewOf(page)).slice(0, 2)).toEqual([start[outer], end[outer] + 1]);
+  await page.keyboard.press('0');
   await page.keyboard.press('1');
+  const before = await page.getByLabel('moment', { exact: true }).inputValue();
   await page.mouse.move(box.x + 200, box.y + 30);
   await page.mouse.down();
   await page.mouse.move(box.x + 300, box.y + 30, { steps: 5 });
   await page.mouse.up();
   expect(await page.getByLabel('moment', { exact: true }).inputValue()).not.toBe(before);
   await expect(page.getByTestId('total')).not.toContainText('damaged');
+  expect(complaints).toEqual([]);
+});
+
+test('a free place says who is around it, and the address keeps it', async ({ page }) => {
+  const { bundle, complaints, url } = await open(page, 'free', oneModule({ values: 300 }));
+  const module = bundle.modules[0];
+  const box = await page.getByTestId('map-0').boundingBox();
+  if (!box) throw new Error('no map');
+  const layout = makeLayout(module, new Set(['thread-local']));
+  const { map } = divide(box.width, box.height, bracketRows(module));
+  const view = { t0: 0, t1: module.end + 1, y0: 0, y1: layout.height };
+  const scale = new Scale(map, view);
+  // The widest gap of the largest allocation, far from the peak, whose holes have cards of their own.
+  const time = Math.floor(module.header.all_peak.time / 3);
+  const band = [...layout.bands].sort((a, b) => b.end - b.begin - (a.end - a.begin))[0];
+  let gap = { begin: 0, end: 0, below: -1, above: -1 };
+  for (let byte = 0; byte < band.end - band.begin; byte += 4096) {
+    if (tenantsAt(module, band.allocation, byte, time).now >= 0) continue;
+    const here = gapAt(module, band.allocation, byte, time);
+    if (here.end - here.begin > gap.end - gap.begin) gap = here;
+  }
+  const y = scale.y(band.begin + (gap.begin + gap.end) / 2);
+  await page.mouse.click(box.x + scale.x(time + 0.5), box.y + y);
+  const card = page.getByTestId('gap-card');
+  await expect(card).toContainText(`Free at moment ${time}`);
+  await expect(card).toContainText(exactSize(gap.end - gap.begin));
+  if (gap.below >= 0) await expect(card).toContainText(nameOf(module, gap.below));
+  const hash = await hashOf(page);
+  await page.goto('about:blank');
+  await page.goto(`${url}#${hash.toString()}`);
+  await expect(card).toContainText(exactSize(gap.end - gap.begin));
+  await page.keyboard.press('p');
+  await page.keyboard.press('h');
+  await expect(page.getByTestId('hole-card')).toBeVisible();
+  expect((await hashOf(page)).get('hole')).toBe('0');
+  expect(complaints).toEqual([]);
+});
+
+test('the small map moves the large one', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'minimap', oneModule({ values: 300 }));
+  for (let i = 0; i < 6; ++i) await page.keyboard.press('w');
+  const box = await page.getByTestId('minimap').boundingBox();
+  if (!box) throw new Error('no minimap');
+  const [t0, t1] = await viewOf(page);
+  await page.mouse.click(box.x + box.width * 0.25, box.y + box.height / 2);
+  const [m0, m1] = await viewOf(page);
+  expect(m1 - m0).toBeCloseTo(t1 - t0, 6);
+  expect((m0 + m1) / 2 / (bundle.modules[0].end + 1)).toBeCloseTo(0.25, 2);
+  expect(complaints).toEqual([]);
+});
+
+test('charts by keyboard, in every grouping', async ({ page }) => {
+  const { bundle, complaints } = await open(page, 'charts', oneModule({ values: 300 }));
+  const module = bundle.modules[0];
+  const total = module.header.all_peak.bytes;
+  for (const by of kGroupings) {
+    await page.getByLabel('Group by').selectOption(by);
+    await page.getByLabel('Show as').selectOption('table');
+    const rows = (await savedTable(page)).slice(1);
+    expect(rows.reduce((sum, [, bytes]) => sum + Number(bytes), 0)).toBe(total);
+    for (const shape of ['treemap', 'flame']) {
+      await page.getByLabel('Show as').selectOption(shape);
+      const chart = page.getByTestId(shape);
+      await expect(chart).toHaveAttribute('aria-label', new RegExp(`\\(${total}\\)`));
+      await chart.focus();
+      await page.keyboard.press('ArrowDown');
+      await expect(page.getByTestId('active')).toBeVisible();
+      await expect(page.getByTestId('tip')).toContainText('of what is live');
+    }
+  }
+  // Down to a leaf: one that is a group is marked on the map.
+  await page.getByLabel('Group by').selectOption('kind');
+  await page.getByTestId('flame').focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  const query = (await hashOf(page)).get('q') ?? '';
+  expect(query).toMatch(/^kind:/);
+  expect(search(module, query).values.length).toBeGreaterThan(1);
+  await page.getByLabel('Show as').selectOption('treemap');
+  await page.getByLabel('Group by').selectOption('op_name');
+  await page.getByTestId('treemap').focus();
+  for (const key of ['ArrowDown', 'Enter', 'Backspace']) await page.keyboard.press(key);
   expect(complaints).toEqual([]);
 });
 

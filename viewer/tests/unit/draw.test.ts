@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { oneModule } from '../../sample/bundles.mjs';
 import { readBundle } from '../../src/decode/bundle';
 import { inkOn, rgbOf } from '../../src/draw/colors';
+import { nextBox } from '../../src/draw/boxes';
 import { bandAt, makeLayout, rectOf } from '../../src/draw/layout';
 import { escapeXml, SvgPen } from '../../src/draw/pen';
 import { mix, pack, rasterize } from '../../src/draw/raster';
@@ -154,4 +155,20 @@ test('SVG text is text', () => {
   const pen = new SvgPen();
   pen.text(0, 0, '</text><script>1</script>', { fill: '#000' });
   expect(pen.finish(1, 1, '</title><script>')).not.toContain('<script');
+});
+
+test('arrow keys go to the box that lies there', () => {
+  // Two on top, one below both.
+  const boxes = [
+    { x: 0, y: 0, w: 50, h: 20 },
+    { x: 50, y: 0, w: 50, h: 20 },
+    { x: 0, y: 20, w: 100, h: 20 },
+  ];
+  expect(nextBox(boxes, -1, 'ArrowDown')).toBe(0);
+  expect(nextBox(boxes, 0, 'ArrowRight')).toBe(1);
+  expect(nextBox(boxes, 1, 'ArrowRight')).toBe(1);
+  expect(nextBox(boxes, 1, 'ArrowDown')).toBe(2);
+  expect(nextBox(boxes, 2, 'ArrowUp')).toBe(0);
+  expect(nextBox(boxes, 1, 'ArrowLeft')).toBe(0);
+  expect(nextBox([], -1, 'ArrowLeft')).toBe(-1);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { oneModule } from '../../sample/bundles.mjs';
 import { readBundle } from '../../src/decode/bundle';
-import { gapAt, neighboursOf } from '../../src/model/neighbours';
+import { gapAt, neighboursOf, tenantsAt } from '../../src/model/neighbours';
 
 const module = readBundle(new Uint8Array(oneModule({ values: 400 })).buffer).modules[0];
 const { values, allocations } = module;
@@ -31,6 +31,23 @@ test('a gap has nobody in it, and its bounds are live values or the ends', () =>
     }
   }
   expect(gaps).toBeGreaterThan(100);
+});
+
+test('those who lie on a byte, before, now and after', () => {
+  for (let time = 3; time < module.end; time += 37) {
+    for (let byte = 5; byte < allocations.size[heap]; byte += 77777) {
+      const { before, now, after } = tenantsAt(module, heap, byte, time);
+      const here = inHeap.filter(
+        (v) => values.offset[v] <= byte && byte < values.offset[v] + values.size[v],
+      );
+      const ended = here.filter((v) => values.end[v] < time).map((v) => values.end[v]);
+      const coming = here.filter((v) => values.start[v] > time).map((v) => values.start[v]);
+      expect(before < 0 ? -Infinity : values.end[before]).toBe(Math.max(...ended));
+      expect(after < 0 ? Infinity : values.start[after]).toBe(Math.min(...coming));
+      expect(now >= 0).toBe(ended.length + coming.length < here.length);
+      if (now >= 0) expect(here).toContain(now);
+    }
+  }
 });
 
 test('neighbours are where they are said to be', () => {

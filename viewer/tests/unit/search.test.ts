@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { oneModule } from '../../sample/bundles.mjs';
 import { readBundle } from '../../src/decode/bundle';
-import { search, splitWords } from '../../src/model/search';
+import { NONE } from '../../src/decode/header';
+import { queryFor, search, splitWords } from '../../src/model/search';
 import { parseSize, shortSize, exactSize } from '../../src/model/size';
 import { nameOf } from '../../src/model/words';
 
@@ -49,6 +50,31 @@ describe('search', () => {
       ),
     );
     expect(found('source:model.py:16').length).toBeGreaterThan(0);
+  });
+  test('by any line of the stack', () => {
+    const { frames } = module;
+    const outer = all.filter((v) => {
+      for (let f = values.frame[v]; f !== NONE; f = frames.parent[f])
+        if (module.strings.get(frames.file[f]) === 'train.py') return true;
+      return false;
+    });
+    expect(outer.length).toBeGreaterThan(0);
+    expect(found('source:train.py:')).toEqual(outer);
+  });
+  test('for all that are grouped with a value', () => {
+    const { allocations, strings, header } = module;
+    const v = found('kind:activation')[3];
+    const p = found("path:['w']")[0];
+    const path = strings.get(allocations.path[values.allocation[p]]);
+    expect(queryFor(module, v, 'value')).toBe('');
+    expect(found(queryFor(module, p, 'kind'))).toEqual(
+      all.filter((w) => header.kinds[values.kind[w]].word === header.kinds[values.kind[p]].word),
+    );
+    expect(found(queryFor(module, p, 'parameter'))).toEqual(
+      all.filter((w) => strings.get(allocations.path[values.allocation[w]]).includes(path)),
+    );
+    for (const by of ['source', 'op_name', 'space'] as const)
+      expect(found(queryFor(module, v, by))).toContain(v);
   });
   test('words are all required, and - turns one around', () => {
     expect(found('dot -kind:activation')).toEqual(

@@ -19,6 +19,12 @@ const plain: Shared = {
   query: '',
   compare: 'side',
   theme: 'auto',
+  hole: -1,
+  holes: 1,
+  place: null,
+  file: 0,
+  line: 0,
+  table: 'spaces',
 };
 
 test('the address keeps the state', () => {
@@ -33,11 +39,19 @@ test('the address keeps the state', () => {
     tab: 'search',
     module: 1,
     theme: 'dark',
+    hole: 2,
+    holes: 0,
+    place: [4, 2 ** 41],
+    file: 1,
+    line: 16,
+    table: 'holes',
   };
   expect(readHash(`#${writeHash(state, plain)}`, plain)).toEqual(state);
 });
 test('a broken address does no harm', () => {
-  expect(readHash('#t=NaN&view=1,2&value=x&module=1e99&space=0.5', plain)).toEqual({
+  expect(
+    readHash('#t=NaN&view=1,2&value=x&module=1e99&space=0.5&place=1,-2&hole=x', plain),
+  ).toEqual({
     ...plain,
     value: -1,
   });
