@@ -88,9 +88,12 @@ export function modulePath(module: Module, value: number): string {
   if (parameter) return splitParameter(parameter).slice(0, 3).join('');
   const text = stringOf(module, opName[value]);
   if (!text) return 'not known';
-  const parts = splitPath(text).map((part) =>
-    part.replace(/^(?:(?:jvp|transpose|vmap|remat|checkpoint)\()+([^()]*)\)+$/, '$1'),
-  );
+  const parts = splitPath(text)
+    .map((part) =>
+      part.replace(/^(?:(?:jvp|transpose|vmap|remat|checkpoint)\()+([^()]*)\)+$/, '$1'),
+    )
+    .filter(Boolean);
+  if (!parts.length) return 'not known';
   return (
     parts
       .slice(/^(p?jit|xmap)\(/.test(parts[0]) && parts.length > 2 ? 1 : 0, -1)

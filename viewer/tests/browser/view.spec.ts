@@ -427,16 +427,6 @@ test('two fingers zoom', async ({ browser }) => {
   await context.close();
 });
 
-test('printed in light, whatever the screen is', async ({ page }) => {
-  const { complaints } = await open(page, 'print', oneModule({ values: 100 }), '#theme=dark');
-  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
-  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-  await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
-  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
-  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
-  expect(complaints).toEqual([]);
-});
-
 test('an index leads to pages beside it, and nowhere else', async ({ page }) => {
   const complaints = listenTo(page);
   await page.goto(writePage('index', indexOf()).url);
