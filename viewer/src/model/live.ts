@@ -34,8 +34,7 @@ export interface Live {
   shadowed: number;
 }
 
-// Values by falling size, then as in the table. Most own all of their bytes, so that a live set taken
-// in this order is nearly sorted: what is left to sort costs little, and scrubbing is smooth.
+// Values by falling size, then as in the table.
 const orders = new WeakMap<Module, Uint32Array>();
 function bySize(module: Module): Uint32Array {
   let order = orders.get(module);
@@ -47,38 +46,85 @@ function bySize(module: Module): Uint32Array {
   return order;
 }
 
+// Time is cut into windows; of each one that the cursor was in, the values that live in it are known,
+// in the order above.
+const kWindows = 64;
+const windows = new WeakMap<Module, Map<number, Uint32Array>>();
+function around(module: Module, time: number): Uint32Array {
+  const width = Math.ceil((module.end + 1) / kWindows);
+  const window = Math.floor(time / width);
+  let known = windows.get(module);
+  if (!known) windows.set(module, (known = new Map()));
+  let values = known.get(window);
+  if (!values) {
+    const { start, end } = module.values;
+    const from = window * width;
+    const order = bySize(module);
+    const list = new Uint32Array(order.length);
+    let count = 0;
+    for (let i = 0; i < order.length; ++i) {
+      const v = order[i];
+      if (start[v] >= 0 && start[v] < from + width && end[v] >= from) list[count++] = v;
+    }
+    values = list.slice(0, count);
+    known.set(window, values);
+  }
+  return values;
+}
+
 // `space`: an index into the header's spaces, or -1 for all.
 export function liveAt(module: Module, time: number, space = -1): Live {
   const { begins, times, bytes, padding } = module.shares;
-  const { start, end, allocation } = module.values;
-  const found: number[] = [];
-  const steps: number[] = [];
+  const { start, end, allocation, size } = module.values;
+  const candidates = around(module, time);
+  // Most own all of their bytes, and come in order as they are; only the others are sorted.
+  const whole = new Uint32Array(candidates.length); // steps
+  const part: number[] = [];
+  const values = new Uint32Array(candidates.length); // of the steps in `whole`
+  const valueOf = new Map<number, number>(); // of those in `part`
+  let wholes = 0;
   let shadowed = 0;
-  for (const v of bySize(module)) {
-    if (start[v] > time || end[v] < time || start[v] < 0) continue;
+  for (let i = 0; i < candidates.length; ++i) {
+    const v = candidates[i];
+    if (start[v] > time || end[v] < time) continue;
     if (space >= 0 && spaceOf(module, v) !== space) continue;
     const step = stepAt(times, begins[v], begins[v + 1], time);
     if (step >= 0 && bytes[step] > 0) {
-      found.push(v);
-      steps.push(step);
+      if (bytes[step] === size[v]) {
+        values[wholes] = v;
+        whole[wholes++] = step;
+      } else {
+        part.push(step);
+        valueOf.set(step, v);
+      }
     } else if (allocation[v] !== NONE) {
       ++shadowed;
     }
   }
-  const order = Uint32Array.from(found.keys()).sort(
-    (a, b) => bytes[steps[b]] - bytes[steps[a]] || found[a] - found[b],
-  );
+  part.sort((a, b) => bytes[b] - bytes[a] || a - b); // steps are in order of values
+  const count = wholes + part.length;
   const live: Live = {
     time,
     bytes: 0,
     padding: 0,
-    values: order.map((i) => found[i]),
-    owned: Float64Array.from(order, (i) => bytes[steps[i]]),
-    ownedPadding: Float64Array.from(order, (i) => padding[steps[i]]),
+    values: new Uint32Array(count),
+    owned: new Float64Array(count),
+    ownedPadding: new Float64Array(count),
     shadowed,
   };
-  for (const owned of live.owned) live.bytes += owned;
-  for (const owned of live.ownedPadding) live.padding += owned;
+  for (let i = 0, w = 0, p = 0; i < count; ++i) {
+    const isWhole =
+      p >= part.length ||
+      (w < wholes &&
+        (bytes[whole[w]] > bytes[part[p]] ||
+          (bytes[whole[w]] === bytes[part[p]] && whole[w] < part[p])));
+    const step = isWhole ? whole[w] : part[p];
+    live.values[i] = isWhole ? values[w++] : (valueOf.get(part[p++]) ?? 0);
+    live.owned[i] = bytes[step];
+    live.ownedPadding[i] = padding[step];
+    live.bytes += bytes[step];
+    live.padding += padding[step];
+  }
   return live;
 }
 

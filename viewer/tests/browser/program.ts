@@ -41,8 +41,15 @@ interface ExplainJson {
   partitions: { value: { rows: { value?: string; own: number }[] } };
 }
 // What lives at a moment, as the library has it: value by value.
-export function explain(input: string, time: number): Explained {
-  const options = [`--at=${time}`, '--space=all', '--by=value', '--top=0', '--format=json'];
+export function explain(input: string, time: number, ...more: string[]): Explained {
+  const options = [
+    `--at=${time}`,
+    '--space=all',
+    '--by=value',
+    '--top=0',
+    '--format=json',
+    ...more,
+  ];
   const { moment, partitions } = JSON.parse(run(['explain', input, ...options])) as ExplainJson;
   const rows = partitions.value.rows.flatMap(({ value, own }) =>
     value !== undefined && own > 0 ? [{ value, own }] : [],

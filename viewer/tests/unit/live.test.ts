@@ -10,7 +10,7 @@ import {
   splitPath,
   type Group,
 } from '../../src/model/groups';
-import { curveAt, liveAt, stepAt } from '../../src/model/live';
+import { bytesOf, curveAt, liveAt, stepAt } from '../../src/model/live';
 import { bytesByLine } from '../../src/model/sources';
 
 const module = readBundle(new Uint8Array(oneModule({ values: 2000 })).buffer).modules[0];
@@ -26,6 +26,16 @@ describe('the live set', () => {
       expect(liveAt(module, t).bytes).toBe(curveAt(module, spaces, t));
       for (let space = 0; space < spaces; ++space)
         expect(liveAt(module, t, space).bytes).toBe(curveAt(module, space, t));
+    }
+  });
+
+  test('has everyone who owns bytes then', () => {
+    for (const t of [0, 100, 777, 1500, module.end]) {
+      const live = liveAt(module, t);
+      const owners = Array.from({ length: module.values.count }, (_, v) => v).filter(
+        (v) => bytesOf(module, v, t) > 0 && module.values.start[v] >= 0,
+      );
+      expect([...live.values].sort((a, b) => a - b)).toEqual(owners);
     }
   });
 
