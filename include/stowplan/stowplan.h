@@ -36,6 +36,7 @@
 //     explain::FootprintAt            where the rest of the memory is
 //     explain::WhyAlive, SharesOf     what holds a value; what values own as time goes by
 //     view::WriteBundle, WritePage    the same as one HTML file that draws it
+//     view::IndexRowOf, WriteIndexBundle    many modules, each with a page
 //     exporting::Write                a moment for pprof, Perfetto, speedscope, flame graphs, ...
 //
 //     diff::DiffOf                    what changed between two pictures, in terms that add up
