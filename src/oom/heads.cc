@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oom/heads.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/checked_math.h"
+#include "oom/buffers.h"
+#include "oom/size.h"
+#include "oom/text.h"
+
+namespace stowplan::oom {
+namespace {
+
+// Reads on from a place of the window.
+struct Scan {
+  const Window& window;
+  size_t at = 0;
+
+  // Over words in small letters, if they are next.
+  bool Skip(std::string_view words) {
+    if (!std::string_view(window.lower).substr(at).starts_with(words)) return false;
+    at += words.size();
+    return true;
+  }
+  // Behind words that come within `most` characters.
+  bool SkipTo(std::string_view words, size_t most) {
+    const size_t found = std::string_view(window.lower).substr(0, at + most).find(words, at);
+    if (found == std::string_view::npos) return false;
+    at = found + words.size();
+    return true;
+  }
+  [[nodiscard]] bool Has(std::string_view words, size_t most) const {
+    return std::string_view(window.lower).substr(at, most).contains(words);
+  }
+  std::optional<Size> TakeSize() { return ReadSize(window.text, at); }
+  // Up to one of these characters.
+  std::string_view TakeUntil(std::string_view stops) {
+    const size_t end = std::min(window.text.find_first_of(stops, at), window.text.size());
+    const std::string_view piece = std::string_view(window.text).substr(at, end - at);
+    at = end;
+    return piece;
+  }
+};
+
+// Each is given the place behind its anchor; false: it is no such sentence after all.
+using Rule = bool (*)(Scan& scan, size_t begin, Head& head);
+
+void AddDevice(Incident& incident, std::string_view name) {
+  if (name.empty() || name.size() > 80) return;
+  if (std::ranges::find(incident.devices, name) == incident.devices.end())
+    incident.devices.emplace_back(name);
+}
+
+Backend BackendOf(std::string_view allocator) {
+  const std::string lower = SmallLetters(allocator);
+  if (lower.contains("gpu") || lower.contains("cuda") || lower.contains("hip")) return Backend::kGpu;
+  if (lower.contains("cpu")) return Backend::kCpu;
+  return Backend::kUnknown;
+}
+
+bool TpuSpace(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.kind = Kind::kCompile;
+  incident.backend = Backend::kTpu;
+  incident.space = SmallLetters(scan.TakeUntil(" .,:;"));
+  if (incident.space.empty() || incident.space.size() > 20) return false;
+  if (scan.Skip(" while allocating on stack for ")) {
+    incident.kind = Kind::kScoped;
+    const Label label = ReadLabel(std::string_view(scan.window.text).substr(scan.at));
+    incident.instruction = label.instruction;
+    incident.is_custom_kernel =
+        label.opcode == "custom-call" || scan.Has("tpu_custom_call", 4000);
+    return true;
+  }
+  if (scan.SkipTo("used ", 40)) {
+    incident.used = scan.TakeSize();
+    if (scan.Skip(" of ")) incident.limit = scan.TakeSize();
+    if (scan.SkipTo("capacity by ", 60)) incident.exceeded = scan.TakeSize();
+  }
+  return true;
+}
+
+bool TpuScoped(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.kind = Kind::kScoped;
+  incident.backend = Backend::kTpu;
+  incident.space = "vmem";
+  incident.used = scan.TakeSize();
+  if (!incident.used) return false;
+  if (scan.Skip(" and limit ")) incident.limit = scan.TakeSize();
+  if (scan.SkipTo("limit by ", 40)) incident.exceeded = scan.TakeSize();
+  head.is_addition = true;
+  return true;
+}
+
+bool TpuEarly(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.kind = Kind::kCompile;
+  incident.backend = Backend::kTpu;
+  incident.space = "hbm";
+  incident.used = scan.TakeSize();
+  if (scan.SkipTo("has ", 8)) incident.limit = scan.TakeSize();
+  return incident.used.has_value();
+}
+
+bool TpuCores(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.kind = Kind::kCompile;
+  incident.backend = Backend::kTpu;
+  incident.space = "hbm";
+  const std::optional<Size> tensor = scan.TakeSize();
+  if (!tensor || !scan.SkipTo("sparsecore hbm usage", 8)) return false;
+  scan.Skip(":");
+  const std::optional<Size> sparse = scan.TakeSize();
+  if (!sparse) return false;
+  incident.used = Plus(tensor, sparse);
+  incident.program.parts = {{.name = "TensorCore", .size = *tensor},
+                            {.name = "SparseCore", .size = *sparse}};
+  if (scan.SkipTo("available bytes:", 24)) incident.limit = scan.TakeSize();
+  return true;
+}
+
+bool TpuReserve(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested || !scan.SkipTo("there are ", 80)) return false;
+  incident.kind = Kind::kLoad;
+  incident.backend = Backend::kTpu;
+  incident.space = "hbm";
+  incident.free = scan.TakeSize();
+  if (scan.Skip(" free, ")) incident.reserved = scan.TakeSize();
+  if (scan.Skip(" reserved, and ")) incident.largest_free = scan.TakeSize();
+  return true;
+}
+
+bool TpuBuffer(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested || !scan.SkipTo("there are ", 60)) return false;
+  incident.kind = Kind::kBuffer;
+  incident.backend = Backend::kTpu;
+  incident.space = "hbm";
+  incident.free = scan.TakeSize();
+  if (scan.SkipTo("(", 24)) AddDevice(incident, scan.TakeUntil(") "));
+  return true;
+}
+
+bool TpuKernel(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!scan.Skip(") would exceed memory (size=")) return false;
+  incident.limit = scan.TakeSize();
+  incident.kind = Kind::kScoped;
+  incident.backend = Backend::kTpu;
+  incident.space = "vmem";
+  incident.used = incident.requested;
+  incident.is_custom_kernel = true;
+  if (const std::string_view space = Between(scan.window.lower, "space=", ",", scan.at);
+      !space.empty() && space.size() < 20)
+    incident.space = space;
+  if (const std::string_view tag = Between(scan.window.text, "tag = '", "'", scan.at); !tag.empty())
+    incident.instruction = tag.substr(0, 200);
+  return true;
+}
+
+// "Out of memory while trying to allocate 3435973836 bytes.", "Out of host memory while ..."
+bool Allocation(Scan& scan, size_t begin, Head& head) {
+  const std::string_view before = std::string_view(scan.window.lower).substr(0, begin);
+  const bool is_host = before.ends_with("out of host ");
+  if (!is_host && !before.ends_with("out of ")) return false;
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested) return false;
+  incident.kind = is_host ? Kind::kHost : Kind::kBuffer;
+  incident.backend = Backend::kGpu;
+  if (is_host) incident.space = "host";
+  if (scan.Skip(" with allocator ")) AddDevice(incident, scan.TakeUntil(" "));
+  return true;
+}
+
+bool Pool(Scan& scan, size_t begin, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested) return false;
+  incident.kind = Kind::kBuffer;
+  const std::string_view before = std::string_view(scan.window.text).substr(0, begin);
+  const size_t open = before.rfind('(');
+  if (open != std::string_view::npos && before.ends_with(") ") && begin - open < 80) {
+    const std::string_view name = before.substr(open + 1, before.size() - open - 3);
+    AddDevice(incident, name);
+    incident.pool.name = name;
+    incident.backend = BackendOf(name);
+    if (SmallLetters(name).contains("host")) {
+      incident.kind = Kind::kHost;
+      incident.space = "host";
+    }
+  }
+  if (scan.Skip(" (rounded to ")) {
+    const std::optional<Size> rounded = scan.TakeSize();
+    // Allocators round up to 256 bytes.
+    if (rounded && Agree(*rounded, {.bytes = incident.requested->bytes,
+                                    .slack = incident.requested->slack + 256}))
+      incident.requested = Size{.bytes = rounded->bytes, .slack = 256};
+  }
+  if (scan.Has("this is not a failure", 160)) incident.is_failure = false;
+  if (scan.SkipTo("requested by op ", 40)) {
+    const std::string_view op = scan.TakeUntil(" ");
+    if (op.contains('/') || op.contains(':')) incident.instruction = op.substr(0, 200);
+  }
+  return true;
+}
+
+bool Request(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested) return false;
+  incident.kind = Kind::kBuffer;
+  incident.backend = Backend::kGpu;
+  if (scan.Skip(" on device ordinal ")) AddDevice(incident, scan.TakeUntil(" .:,;)"));
+  return true;
+}
+
+// "failed to allocate 7.81G (8387559424 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", and the same
+// of other memory and other drivers.
+bool Driver(Scan& scan, size_t begin, Head& head) {
+  Incident& incident = head.incident;
+  if (scan.Skip("request for ")) return false;
+  const bool is_async =
+      std::string_view(scan.window.lower).substr(0, begin).ends_with("cumemallocasync ");
+  std::string_view kind;
+  if (!IsDigit(scan.at < scan.window.text.size() ? scan.window.text[scan.at] : ' ')) {
+    // "Failed to allocate device memory of 2.50GiB (2684354560 bytes)"
+    const size_t from = scan.at;
+    if (!scan.SkipTo(" memory of ", 24)) return false;
+    kind = std::string_view(scan.window.lower).substr(from, scan.at - from);
+  }
+  incident.requested = scan.TakeSize();
+  if (!incident.requested) return false;
+  const bool is_host = kind.contains("host") || scan.Has("host memory", 32);
+  const bool is_device = is_async || kind.contains("device") || kind.contains("collective") ||
+                         kind.contains("unified") || scan.Has("from device", 16) ||
+                         scan.Has("unified memory", 24) || scan.Has("collective memory", 40);
+  if (!is_host && !is_device) return false;
+  incident.kind = is_host ? Kind::kHost : Kind::kDriver;
+  incident.backend = Backend::kGpu;
+  if (is_host) incident.space = "host";
+  return true;
+}
+
+bool Cpu(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  incident.kind = Kind::kBuffer;
+  incident.backend = Backend::kCpu;
+  incident.space = "host";
+  return incident.requested.has_value();
+}
+
+bool HostWarning(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested || !scan.Skip(" exceeds ") || !scan.Has("% of free system memory", 30))
+    return false;
+  incident.kind = Kind::kHost;
+  incident.space = "host";
+  incident.is_failure = false;
+  return true;
+}
+
+bool HostArray(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.requested = scan.TakeSize();
+  if (!incident.requested || !scan.Has("for an array with shape", 30)) return false;
+  incident.kind = Kind::kHost;
+  incident.space = "host";
+  return true;
+}
+
+bool HostKilled(Scan&, size_t, Head& head) {
+  head.incident.kind = Kind::kHost;
+  head.incident.space = "host";
+  return true;
+}
+
+// What a tensor of TensorFlow takes: "shape[32,1024,64,64] and type float".
+std::optional<Size> TensorSize(std::string_view shape, std::string_view type) {
+  struct Width {
+    std::string_view name;
+    int64_t bytes;
+  };
+  constexpr std::array<Width, 16> kWidths = {{{"bool", 1},      {"int8", 1},       {"uint8", 1},
+                                              {"half", 2},      {"bfloat16", 2},   {"int16", 2},
+                                              {"uint16", 2},    {"float", 4},      {"int32", 4},
+                                              {"uint32", 4},    {"double", 8},     {"int64", 8},
+                                              {"uint64", 8},    {"complex64", 8},  {"complex128", 16},
+                                              {"float16", 2}}};
+  const auto* const width = std::ranges::find(kWidths, type, &Width::name);
+  if (width == kWidths.end()) return std::nullopt;
+  std::optional<int64_t> bytes = width->bytes;
+  while (!shape.empty()) {
+    const size_t end = std::min(shape.find(','), shape.size());
+    const std::optional<Size> dimension = ParseSize(Trimmed(shape.substr(0, end)));
+    if (!dimension || dimension->slack != 0) return std::nullopt;
+    bytes = CheckedMultiply(*bytes, dimension->bytes);
+    if (!bytes) return std::nullopt;
+    shape.remove_prefix(std::min(shape.size(), end + 1));
+  }
+  return Size{.bytes = *bytes, .slack = 0};
+}
+
+bool Tensor(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  const std::string_view shape = scan.TakeUntil("]");
+  if (!scan.Skip("] and type ")) return false;
+  incident.requested = TensorSize(shape, scan.TakeUntil(" "));
+  incident.kind = Kind::kBuffer;
+  if (scan.SkipTo("by allocator ", 120)) {
+    const std::string_view allocator = scan.TakeUntil(" \t[");
+    AddDevice(incident, allocator);
+    incident.backend = BackendOf(allocator);
+    if (incident.backend == Backend::kCpu) incident.space = "host";
+  }
+  Buffer buffer;
+  buffer.size = incident.requested;
+  buffer.shape = "[" + std::string(shape.substr(0, 200)) + "]";
+  incident.buffers.push_back(std::move(buffer));
+  return true;
+}
+
+bool Library(Scan&, size_t, Head& head) {
+  head.incident.kind = Kind::kDriver;
+  head.incident.backend = Backend::kGpu;
+  return true;
+}
+
+struct Anchor {
+  std::string_view words;  // in small letters
+  Rule rule;
+};
+constexpr std::array<Anchor, 20> kAnchors = {{
+    {"ran out of memory in memory space ", TpuSpace},
+    {"scoped allocation with size ", TpuScoped},
+    {"unlikely to have enough memory. requires ", TpuEarly},
+    {"tensorcore hbm usage: ", TpuCores},
+    {"attempting to reserve ", TpuReserve},
+    {"attempting to allocate ", TpuBuffer},
+    {"allocation (size=", TpuKernel},
+    {"memory while trying to allocate ", Allocation},
+    {"ran out of memory trying to allocate ", Pool},
+    {"failed to allocate request for ", Request},
+    {"failed to allocate ", Driver},
+    {"out of memory allocating ", Cpu},
+    {"allocation of ", HostWarning},
+    {"unable to allocate ", HostArray},
+    {"oom when allocating tensor with shape[", Tensor},
+    {"out of memory: killed process", HostKilled},
+    {"std::bad_alloc", HostKilled},
+    {"oom killed", HostKilled},
+    {"_status_alloc_failed", Library},
+    {"cuda_error_out_of_memory", Library},
+}};
+
+std::string MessageAt(const Window& window, size_t begin) {
+  constexpr size_t kLongest = 160;
+  size_t from = begin;
+  // The sentence begins a few words earlier, where it has a subject.
+  const size_t stop = window.text.rfind(": ", begin);
+  if (stop != std::string::npos && begin - stop < 60) from = stop + 2;
+  const size_t end = window.text.find(". ", begin);
+  return window.text.substr(from, std::min(end == std::string::npos ? kLongest : end + 1 - from,
+                                           kLongest));
+}
+
+}  // namespace
+
+std::vector<Head> FindHeads(const Window& window) {
+  std::vector<Head> heads;
+  bool has_any = false;  // also behind the first line: what is said there is found there
+  for (const Anchor& anchor : kAnchors) {
+    for (size_t at = window.lower.find(anchor.words); at != std::string::npos;
+         at = window.lower.find(anchor.words, at + anchor.words.size())) {
+      has_any = true;
+      if (at >= window.first_line) break;
+      Head head;
+      head.begin = at;
+      Scan scan{.window = window, .at = at + anchor.words.size()};
+      if (!anchor.rule(scan, at, head)) continue;
+      head.incident.line = window.number;
+      head.incident.message = MessageAt(window, at);
+      heads.push_back(std::move(head));
+    }
+  }
+  std::ranges::stable_sort(heads, {}, &Head::begin);
+  // "failed to allocate ...: CUDA_ERROR_OUT_OF_MEMORY" is one sentence.
+  for (size_t i = heads.size(); i-- > 1;) {
+    if (heads[i].incident.kind == Kind::kDriver && !heads[i].incident.requested &&
+        heads[i].begin - heads[i - 1].begin < 200)
+      heads.erase(heads.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (has_any || !heads.empty()) return heads;
+  for (const std::string_view words : {"resource_exhausted: ", "resource exhausted: "}) {
+    const size_t at = window.lower.find(words);
+    if (at >= window.first_line) continue;
+    const std::string_view said = std::string_view(window.lower).substr(at + words.size(), 300);
+    if (!said.contains("memory") && !said.contains("alloc") && !said.contains("hbm")) continue;
+    Head head;
+    head.begin = at;
+    head.incident.line = window.number;
+    head.incident.message = MessageAt(window, at + words.size());
+    heads.push_back(std::move(head));
+    break;
+  }
+  return heads;
+}
+
+std::optional<Remat> FindRemat(const Window& window) {
+  const size_t at = window.lower.find("reduce memory use below ");
+  if (at >= window.first_line) return std::nullopt;
+  Scan scan{.window = window, .at = at + std::string_view("reduce memory use below ").size()};
+  const std::optional<Size> limit = scan.TakeSize();
+  if (!limit || !scan.SkipTo("only reduced to ", 60)) return std::nullopt;
+  const std::optional<Size> reached = scan.TakeSize();
+  if (!reached) return std::nullopt;
+  Remat remat{.limit = *limit, .reached = *reached, .original = {}, .line = window.number};
+  if (scan.SkipTo("down from ", 8)) remat.original = scan.TakeSize();
+  return remat;
+}
+
+std::string FindCode(const Window& window) {
+  for (size_t at = window.text.find('E'); at < window.first_line; at = window.text.find('E', at + 1)) {
+    const std::string_view word = std::string_view(window.text).substr(at, 6);
+    if (word.size() == 6 && word[5] == ':' && (at == 0 || window.text[at - 1] == ' ') &&
+        std::ranges::all_of(word.substr(1, 4), IsDigit))
+      return std::string(word.substr(0, 5));
+  }
+  return {};
+}
+
+std::string FindExecutable(const Window& window) {
+  for (const std::string_view open : {"executable_name='", "Error loading program '"}) {
+    const std::string_view name = Between(window.text, open, "'");
+    if (!name.empty() && name.size() <= 200) return std::string(name);
+  }
+  return {};
+}
+
+}  // namespace stowplan::oom

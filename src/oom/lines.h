@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A log's lines without what loggers, terminals and mails put around them.
+//
+//     (Train pid=77) 2026-01-02 10:11:12.345678: W bfc_allocator.cc:479] Allocator (GPU_0_bfc) ran
+//     > \x1b[31mE0102 10:11:12.345678   42 client.cc:12]      Size: 6.00MiB\x1b[0m
+//
+// become "Allocator (GPU_0_bfc) ran" and "Size: 6.00MiB". A message inside of a string, with \n for
+// its line ends, becomes several lines. Long lines come in pieces, cut between words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace stowplan::oom {
+
+struct Line {
+  std::string text;    // clean, without blanks around it; runs of blanks inside are one
+  std::string lower;   // the same in small letters
+  int64_t number = 0;  // in the text, from 1
+  bool is_hot = false;  // has a word that all messages about memory have one of
+};
+
+// The line without prefixes, control characters and outer blanks.
+std::string CleanLine(std::string_view raw);
+
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+
+  // The next line; the pointer holds until the next call. Null at the end. Lines that are not hot
+  // are cleaned only when `wants_cold`.
+  const Line* Next(bool wants_cold);
+  // Lines behind the current one, for messages that go on there: at most kAhead of them, fewer at
+  // the end. They are clean only if hot, or right behind a hot one.
+  [[nodiscard]] const std::deque<Line>& ahead() const { return ahead_; }
+  static constexpr size_t kAhead = 4;
+
+  [[nodiscard]] int64_t count() const { return count_; }
+
+ private:
+  void Fill();
+  void Push(std::string_view raw, int64_t number);
+
+  std::string_view rest_;
+  std::deque<Line> ahead_;
+  Line current_;
+  int64_t count_ = 0;
+};
+
+}  // namespace stowplan::oom
