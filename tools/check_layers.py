@@ -30,9 +30,10 @@ STANDS_ON = {
     "view": ["base", "hlo", "target", "live", "report", "explain", "diff"],
     "check": ["base", "hlo", "target", "report"],
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
-    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise"],
-    "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "check", "advise", "best", "root", "cli"],
-    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "root"],
+    "oom": ["base"],
+    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "oom"],
+    "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "check", "advise", "best", "oom", "root", "cli"],
+    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "oom", "root"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "stowplan/report/derive.h"}}}

@@ -64,6 +64,7 @@ CommandSpec CheckCommand();
 CommandSpec CompletionCommand();
 CommandSpec DiffCommand();
 CommandSpec ExplainCommand();
+CommandSpec ExplainOomCommand();
 CommandSpec ExportCommand();
 CommandSpec GateCommand();
 CommandSpec ViewCommand();

@@ -5,7 +5,7 @@ namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
   return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),    CheckCommand(),
-          ReplanCommand(), PackCommand(),   ReportCommand(), ExplainCommand(),   DiffCommand(),
+          ReplanCommand(), PackCommand(),   ReportCommand(), ExplainCommand(), ExplainOomCommand(),   DiffCommand(),
           GateCommand(),   ExportCommand(), ViewCommand(),   CompletionCommand()};
 }
 

@@ -89,9 +89,9 @@ bool ReadPoolLine(std::string_view text, std::string_view lower, Pool& pool) {
   for (const Row& row : kRows) {
     if (!rest_lower.starts_with(row.words)) continue;
     const std::optional<Size> size = SizeBehind(rest, rest_lower, row.words);
-    // Old allocators do not know their largest free piece, and say 0.
-    const bool is_unknown = row.field == &Pool::largest_free && size && size->bytes == 0;
-    if (size && !is_unknown) pool.*row.field = size;
+    // Allocators that do not know their limit or their largest free piece say 0.
+    const bool is_known = size && (size->bytes > 0 || row.field == &Pool::in_use);
+    if (is_known) pool.*row.field = size;
     return true;
   }
   if (lower.starts_with("sum total of in-use chunks:")) {
@@ -127,6 +127,23 @@ bool ReadPoolLine(std::string_view text, std::string_view lower, Pool& pool) {
   return false;
 }
 
+// Old compilers say only "(24.2% utilization, ...": that much of the temporaries is data.
+void FillFromUtilization(std::string_view text, Program& program) {
+  const size_t open = text.find('(');
+  const size_t end = text.find("% utilization", std::min(open, text.size()));
+  if (end == std::string_view::npos || end - open > 7) return;
+  int64_t tenths = 0;
+  for (const char c : text.substr(open + 1, end - open - 1)) {
+    if (c != '.' && !IsDigit(c)) return;
+    if (c != '.') tenths = tenths * 10 + (c - '0');
+  }
+  if (tenths > 1000) return;
+  const Size all = *program.temporaries;
+  const int64_t thousandth = all.bytes / 1000;
+  program.unpadded = Size{.bytes = thousandth * tenths, .slack = thousandth + all.slack + 1000};
+  program.padded = all;
+}
+
 bool ReadDriver(std::string_view text, std::string_view lower, Incident& incident) {
   const size_t found = lower.find("free memory/total memory: ");
   if (found == std::string_view::npos) return false;
@@ -153,6 +170,22 @@ bool DetailReader::ReadProgram(std::string_view text, std::string_view lower,
     list_ = List::kProgram;
     return true;
   }
+  if (lower.starts_with("hbm capacity ")) {
+    Fill(incident.limit, SizeBehind(text, lower, "hbm capacity "));
+    return true;
+  }
+  if (lower.starts_with("currently allocated:")) {
+    Fill(incident.pool.in_use, SizeBehind(text, lower, "currently allocated:"));
+    return true;
+  }
+  if (lower.starts_with("max free chunk ")) {
+    Fill(incident.largest_free, SizeBehind(text, lower, "max free chunk "));
+    return true;
+  }
+  if (lower.starts_with("persistent allocations include ")) {
+    list_ = List::kPersistent;
+    return true;
+  }
   if (lower.starts_with("output size ")) {
     Fill(incident.program.outputs, SizeBehind(text, lower, "output size "));
     Fill(incident.program.shared, SizeBehind(text, lower, "shares "));
@@ -177,6 +210,11 @@ bool DetailReader::ReadPart(std::string_view text, std::string_view lower, Incid
     if (name == "program") Fill(incident.program.total, size);
     return name == "reserved" || name == "arguments" || name == "program";
   }
+  if (list_ == List::kPersistent) {
+    if (name == "arguments") Fill(incident.program.arguments, size);
+    if (name == "output") Fill(incident.program.outputs, size);
+    return name == "arguments" || name == "output";
+  }
   // Only the parts of a program: anything else of this form ends the list.
   if (!name.contains("HLO temp") && name.contains(':')) return false;
   if (incident.program.parts.size() < 40) incident.program.parts.push_back({std::string(name), *size});
@@ -185,6 +223,7 @@ bool DetailReader::ReadPart(std::string_view text, std::string_view lower, Incid
     Fill(incident.program.unpadded, SizeBehind(text, lower, "unpadded ("));
     Fill(incident.program.padded, SizeBehind(text, lower, " padded ("));
     Fill(incident.program.fragmentation, SizeBehind(text, lower, "fragmentation ("));
+    if (!incident.program.unpadded) FillFromUtilization(text, incident.program);
   }
   return true;
 }

@@ -17,7 +17,7 @@ class DetailReader {
   bool Read(std::string_view text, std::string_view lower, Incident& incident);
 
  private:
-  enum class List : uint8_t { kNone, kUsage, kProgram };
+  enum class List : uint8_t { kNone, kUsage, kPersistent, kProgram };
 
   bool ReadProgram(std::string_view text, std::string_view lower, Incident& incident);
   bool ReadPart(std::string_view text, std::string_view lower, Incident& incident);

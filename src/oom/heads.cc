@@ -23,9 +23,10 @@ struct Scan {
     at += words.size();
     return true;
   }
-  // Behind words that come within `most` characters.
+  // Behind words that begin within `most` characters.
   bool SkipTo(std::string_view words, size_t most) {
-    const size_t found = std::string_view(window.lower).substr(0, at + most).find(words, at);
+    const std::string_view near = std::string_view(window.lower).substr(0, at + most + words.size());
+    const size_t found = near.find(words, at);
     if (found == std::string_view::npos) return false;
     at = found + words.size();
     return true;
@@ -367,7 +368,10 @@ std::string MessageAt(const Window& window, size_t begin) {
   // The sentence begins a few words earlier, where it has a subject.
   const size_t stop = window.text.rfind(": ", begin);
   if (stop != std::string::npos && begin - stop < 60) from = stop + 2;
-  const size_t end = window.text.find(". ", begin);
+  size_t end = window.text.find(". ", begin);
+  // "Unable to allocate 184. GiB" ends later.
+  if (end != std::string::npos && end > 0 && IsDigit(window.text[end - 1]))
+    end = window.text.find(". ", end + 1);
   return window.text.substr(from, std::min(end == std::string::npos ? kLongest : end + 1 - from,
                                            kLongest));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -118,6 +119,20 @@ class Reader {
   int64_t code_line_ = 0;
 };
 
+Framework FindFramework(std::string_view text) {
+  const auto has = [&](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+  };
+  // JAX's own paths had tensorflow in them for years, and PyTorch/XLA's too.
+  if (has({"torch_xla", "import torch", "/torch/", "xla::", "Bad StatusOr access"})) {
+    if (!has({"jaxlib", "jax.errors", "jax._src"})) return Framework::kTorch;
+  }
+  if (has({"jaxlib", "jax.", "/jax/", "op_name=\"jit(", "op_name=\"pjit(", "executable_name='jit_"}))
+    return Framework::kJax;
+  if (has({"tensorflow"})) return Framework::kTensorFlow;
+  return Framework::kUnknown;
+}
+
 // What was lacking, as far as it was said.
 int64_t Lack(const Incident& incident) {
   if (incident.exceeded) return incident.exceeded->bytes;
@@ -162,7 +177,25 @@ std::string_view Word(Kind kind) {
   return "other";
 }
 
-Log ReadLog(std::string_view text) { return Reader(text).Read(); }
+std::string_view Name(Framework framework) {
+  switch (framework) {
+    case Framework::kJax:
+      return "JAX";
+    case Framework::kTorch:
+      return "PyTorch/XLA";
+    case Framework::kTensorFlow:
+      return "TensorFlow";
+    case Framework::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+Log ReadLog(std::string_view text) {
+  Log log = Reader(text).Read();
+  if (!log.incidents.empty()) log.framework = FindFramework(text);
+  return log;
+}
 
 std::optional<size_t> WorstIncident(const Log& log) {
   std::optional<size_t> worst;

@@ -53,6 +53,8 @@ struct Fix {
   std::string note;              // what it costs, when it does not help
   std::optional<Size> saves;     // at most
   bool is_enough = false;        // if all of that is saved
+  // 0: a setting; 1: a line of code; 2: the program computes otherwise; 3: it does something else.
+  int effort = 0;
 };
 
 // A row of the sum: what there is, what is wanted, what it is made of.

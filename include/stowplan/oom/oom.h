@@ -146,7 +146,13 @@ struct Remat {
   int64_t count = 1;
 };
 
+// Who wrote the program, as far as the text shows: names of settings differ.
+enum class Framework : uint8_t { kUnknown, kJax, kTorch, kTensorFlow };
+// "JAX"; "unknown"
+[[nodiscard]] std::string_view Name(Framework framework);
+
 struct Log {
+  Framework framework = Framework::kUnknown;
   std::vector<Incident> incidents;  // as they come, equal ones once
   std::vector<Remat> remats;        // as they come, equal ones once
   int64_t lines = 0;                // of the text
