@@ -127,7 +127,10 @@ std::vector<Figure> FiguresOf(const Case& one) {
   }
   if (incident.kind == Kind::kLoad || incident.kind == Kind::kBuffer) {
     table.Add("free", FreeOf(incident),
-              incident.pool.limit && incident.pool.in_use ? "limit less in use" : "");
+              FreeOf(incident) == Minus(incident.pool.limit, incident.pool.in_use) &&
+                      incident.pool.limit
+                  ? "limit less in use"
+                  : "");
     table.Add("largest free piece", incident.largest_free);
   }
   table.Add("there is", incident.limit,

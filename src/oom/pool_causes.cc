@@ -8,6 +8,12 @@
 namespace stowplan::oom {
 namespace {
 
+// Whether the device itself has less than the pool could still take: then the pool is not to blame.
+bool IsDeviceFull(const Incident& incident) {
+  const std::optional<Size> rest = Minus(incident.pool.limit, incident.pool.in_use);
+  return incident.device_free && rest && incident.device_free->bytes < rest->bytes;
+}
+
 bool Covers(const Case& one, const std::optional<Size>& bytes) {
   return one.lack && bytes && bytes->bytes >= one.lack->bytes;
 }
@@ -35,6 +41,7 @@ void FindFragmented(const Case& one, std::vector<Cause>& causes) {
 void FindPoolSmall(const Case& one, std::vector<Cause>& causes) {
   const Incident& incident = one.incident;
   if (incident.backend != Backend::kGpu || !incident.pool.limit || !one.lack) return;
+  if (IsDeviceFull(incident)) return;
   Cause cause{.kind = CauseKind::kPoolSmall,
               .what = "XLA's pool is only a part of the GPU's memory",
               .why = {},
@@ -81,7 +88,7 @@ void FindPoolFull(const Case& one, std::vector<Cause>& causes) {
     return;
   }
   const std::optional<Size>& in_use = incident.pool.in_use;
-  if (!in_use || !incident.requested || !one.limit) return;
+  if (!in_use || !incident.requested || !one.limit || IsDeviceFull(incident)) return;
   // Of the pool, what is no argument of this program.
   std::optional<Size> others = in_use;
   std::string rest;
