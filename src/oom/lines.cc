@@ -73,10 +73,10 @@ size_t MarkLength(std::string_view text) {
       "absl:",   "root:",    "ERROR ",    "FATAL "};
   for (const std::string_view mark : kMarks)
     if (text.starts_with(mark)) return mark.size();
-  if (text == ">" || text == "#") return 1;
   const std::string_view head = text.substr(0, 60);
   const size_t bar = head.find(" | ");
-  if (bar != std::string_view::npos && bar > 0 && !Trimmed(head.substr(0, bar)).contains(' '))
+  if (bar != std::string_view::npos && !head.substr(0, bar).contains(' ') &&
+      std::ranges::any_of(head.substr(0, bar), IsDigit))
     return bar + 3;
   const size_t digits = CountDigits(text, 0);
   if (digits > 0 && digits < 5 && text.substr(digits).starts_with(": ")) return digits + 2;
@@ -156,10 +156,11 @@ bool HasHotWord(std::string_view raw) {
 }  // namespace
 
 std::string CleanLine(std::string_view raw) {
-  std::string clean = WithoutControls(raw.substr(0, kLongest));
+  // With a blank at the end, which prefixes of empty lines have too.
+  const std::string clean = WithoutControls(raw.substr(0, kLongest)) + ' ';
   std::string_view text = clean;
   for (int i = 0; i < 8; ++i) {
-    text = Trimmed(text);
+    while (text.size() > 1 && text.starts_with(' ')) text.remove_prefix(1);
     size_t length = TimeLength(text);
     if (length == 0) length = PlaceLength(text);
     if (length == 0) length = ProcessLength(text);
