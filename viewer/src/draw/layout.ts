@@ -20,9 +20,10 @@ export interface Capacity {
   at: number;
   budget: number;
   hidden: number;
+  free: number; // up to the line
 }
 export interface Layout {
-  capacity: Capacity | null; // null: none is known, or it is far above
+  capacity: Capacity | null; // null: none is known
   bands: Band[]; // from the bottom up
   spaces: SpaceBand[];
   base: Float64Array; // by allocation: its begin, or -1: not shown
@@ -33,10 +34,18 @@ export interface Layout {
 // What the program is given stands below what it makes: the heap is the top of its space.
 const kOrder = ['parameter', 'donated', 'constant', 'output', 'temporary', 'thread-local'];
 const kGapShare = 0.025;
-// A capacity that is higher than so many times what is taken would press all else flat.
-const kMostHeadroom = 1.5;
 // The memory space that a budget is for.
 export const kMainColor = 0;
+
+// Whether a capacity can be drawn: more than so many times what is taken would press all else flat. Of
+// two programs both have it, or neither.
+const kMostHeadroom = 1.5;
+export function isNear(budget: number, modules: Module[]): boolean {
+  const taken = modules.flatMap(({ header }) =>
+    header.spaces.filter(({ color }) => color === kMainColor).map((space) => space.footprint.bytes),
+  );
+  return budget <= Math.max(0, ...taken) * kMostHeadroom;
+}
 
 export function makeLayout(
   module: Module,
@@ -77,9 +86,8 @@ export function makeLayout(
   // The next space begins above the capacity of the main one, so that its line stands alone.
   const addCapacity = (space: SpaceBand) => {
     if (budget === null || !isMain(space.space)) return;
-    const room = Math.max(0, budget - hidden);
-    if (room > (space.end - space.begin) * kMostHeadroom) return;
-    layout.capacity = { at: space.begin + room, budget, hidden };
+    const at = space.begin + Math.max(0, budget - hidden);
+    layout.capacity = { at, budget, hidden, free: Math.max(0, at - space.end) };
     layout.height = Math.max(layout.height, layout.capacity.at);
   };
   for (const a of shown) {

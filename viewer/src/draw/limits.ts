@@ -11,6 +11,7 @@ import type { Theme } from './theme';
 export interface Limit {
   kind: 'capacity' | 'bound';
   at: number; // height on the map
+  free: number; // below it: room for the label
   label: string;
   title: string; // with the exact size
   words: string;
@@ -35,17 +36,19 @@ export function limitsOf(module: Module, layout: Layout, perByte: number): Limit
     limits.push({
       kind: 'bound',
       at: heap.begin + bound,
+      free: 0,
       label: `lower bound ${shortSize(bound)}`,
       title: `lower bound: ${exactSize(bound)}`,
       words: `no plan of the temporaries in ${spaceName(module, space.space)} takes less`,
     });
   }
   if (layout.capacity) {
-    const { at, budget, hidden } = layout.capacity;
+    const { at, budget, hidden, free } = layout.capacity;
     const isMoved = hidden * perByte >= 1;
     limits.push({
       kind: 'capacity',
       at,
+      free,
       label: `capacity ${shortSize(budget)}${isMoved ? `, less ${shortSize(hidden)} that is hidden` : ''}`,
       title: `capacity: ${exactSize(budget)}`,
       words: hidden
@@ -69,14 +72,15 @@ export function drawLimits(
   theme: Theme,
 ): void {
   const { area } = scale;
-  for (const { kind, at, label } of limitsOf(module, layout, scale.perByte)) {
+  for (const { kind, at, free, label } of limitsOf(module, layout, scale.perByte)) {
     const y = scale.y(at);
     if (y < area.y - 1 || y > area.y + area.h + 1) continue;
     const stroke = kind === 'bound' ? theme.bound : theme.capacity;
     const dash = kind === 'bound' ? [2, 3] : [7, 4];
     pen.line([area.x, y, area.x + area.w, y], { stroke, width: 1.5, dash });
     const width = label.length * 6.2 + 8;
-    const top = y - 15 < area.y ? y + 1 : y - 15;
+    const isBelow = free * scale.perByte > 17 || y - 15 < area.y;
+    const top = isBelow ? y + 2 : y - 15;
     pen.rect(area.x + area.w - width - 2, top, width, 14, theme.paper, 0.82);
     pen.text(area.x + area.w - 6, top + 7, label, { fill: stroke, align: 'right' });
   }

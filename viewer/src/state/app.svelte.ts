@@ -5,7 +5,7 @@ import { NONE } from '../decode/header';
 import type { Module } from '../decode/module';
 import { kColorings, rgbOf, type Coloring, type Match } from '../draw/colors';
 import { curveTop } from '../draw/curve';
-import { makeLayout, rectOf } from '../draw/layout';
+import { isNear, makeLayout, rectOf } from '../draw/layout';
 import { pack } from '../draw/raster';
 import { paintRows } from '../draw/rowcolors';
 import { makeScene, type Viewport } from '../draw/scene';
@@ -44,6 +44,7 @@ export class App {
   readonly bundle: Bundle;
   readonly modules: Module[];
   readonly budget: number | null;
+  private readonly mapBudget: number | null; // when it is near enough for the map
   private readonly plain: Shared;
 
   time = $state(0);
@@ -76,6 +77,7 @@ export class App {
     this.bundle = bundle;
     this.modules = bundle.modules;
     this.budget = bundle.header.budget;
+    this.mapBudget = this.budget !== null && isNear(this.budget, this.modules) ? this.budget : null;
     this.plain = {
       time: bundle.modules[0].header.all_peak.time,
       value: null,
@@ -169,7 +171,7 @@ export class App {
   );
   theme = $derived(this.isDark ? kDark : kLight);
   layouts = $derived.by(() =>
-    this.modules.map((module) => makeLayout(module, this.hidden, this.budget)),
+    this.modules.map((module) => makeLayout(module, this.hidden, this.mapBudget)),
   );
   scenes = $derived.by(() => this.modules.map((module, i) => makeScene(module, this.layouts[i])));
   paints = $derived.by(() =>

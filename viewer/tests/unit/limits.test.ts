@@ -4,7 +4,7 @@ import { indexOf, oneModule } from '../../sample/bundles.mjs';
 import { readBundle } from '../../src/decode/bundle';
 import { Scale } from '../../src/draw/areas';
 import { drawCurve } from '../../src/draw/curve';
-import { makeLayout } from '../../src/draw/layout';
+import { isNear, makeLayout } from '../../src/draw/layout';
 import { drawLimits, limitAt, limitsOf } from '../../src/draw/limits';
 import { SvgPen } from '../../src/draw/pen';
 import { kLight } from '../../src/draw/theme';
@@ -38,9 +38,12 @@ describe('the capacity', () => {
     expect(layout.height - plain.height).toBe(budget - taken);
   });
   test('presses nothing flat when it is far above', () => {
-    const layout = makeLayout(module, nothing, taken * 20);
-    expect(layout.capacity).toBeNull();
-    expect(layout.height).toBe(plain.height);
+    const header = module.header.spaces[0].footprint.bytes;
+    expect(isNear(header, [module])).toBe(true);
+    expect(isNear(header * 20, [module])).toBe(false);
+    const larger = read();
+    larger.header.spaces[0].footprint.bytes *= 20;
+    expect(isNear(header * 20, [module, larger])).toBe(true);
   });
   test('loses what is hidden', () => {
     const hidden = new Set(['parameter', 'donated']);
@@ -48,7 +51,12 @@ describe('the capacity', () => {
     const gone = taken - (layout.spaces[0].end - layout.spaces[0].begin);
     expect(gone).toBeGreaterThan(0);
     // What is shown still ends where the capacity does.
-    expect(layout.capacity).toEqual({ at: layout.spaces[0].end, budget: taken, hidden: gone });
+    expect(layout.capacity).toEqual({
+      at: layout.spaces[0].end,
+      budget: taken,
+      hidden: gone,
+      free: 0,
+    });
     const [limit] = limitsOf(module, layout, area.h / layout.height).slice(-1);
     expect(limit.label).toMatch(/^capacity .*, less .* that is hidden$/);
   });
