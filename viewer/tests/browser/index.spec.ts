@@ -70,6 +70,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.goto(writePage(`index-access-${colorScheme}`, indexOf()).url);
     await expect(page.getByTestId('index')).toBeVisible();
     expect(await complaintsOfAxe(page)).toEqual([]);
+    const html = page.locator('html');
+    await expect(html).toHaveAttribute('data-theme', colorScheme);
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await expect(html).toHaveAttribute('data-theme', 'light');
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+    await expect(html).toHaveAttribute('data-theme', colorScheme);
+    await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
+    await expect(html).not.toHaveAttribute('data-theme', colorScheme);
   });
 }
 
