@@ -53,7 +53,7 @@ Result<Inputs> FindInputs(const std::vector<std::string>& words);
 // The module in these bytes, whatever they are.
 Result<InputModule> InputOf(std::shared_ptr<const Source> source);
 
-// Adds what lies beside the only file of a module and has the same stem.
+// Adds what lies beside the only file of a module and has the same stem, when the user named it.
 void AddNeighbours(InputModule& module);
 
 struct LoadedModule {
