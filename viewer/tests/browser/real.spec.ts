@@ -7,14 +7,13 @@ import { makeRandom } from '../../sample/random.mjs';
 import { fileFor, hashOf, listenTo, moveTo, openUrl, savedTable, shownTotal } from './page';
 import { explain, inCorpus, inRoot, peakChange, view } from './program';
 
-const kMoments = 4;
+const kMoments = 3;
 const inputs = [
   ...[0, 1, 2, 3, 4].map((seed) => inRoot(`examples/seeds/seed_00${seed}.txt`)),
   inRoot('examples/mlp_train_step.txt'), // without a plan
   ...['cpu', 'gpu', 'tpu'].flatMap((backend) => [
     inCorpus(`${backend}/lm_train_scan`),
     inCorpus(`${backend}/cond_in_while`),
-    inCorpus(`${backend}/donated_update`),
   ]),
   inCorpus('tpu/tensor_parallel4'),
   inCorpus('scale/lm_unrolled_24'),
