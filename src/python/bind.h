@@ -14,6 +14,7 @@ namespace stowplan::python {
 using PlanClass = nanobind::class_<Plan>;
 
 void BindLoad(nanobind::module_& module, PlanClass& plan);  // from inputs to plans
+void BindModules(nanobind::module_& module);                // of dump directories
 void BindFacts(PlanClass& plan);                            // values and allocations
 void BindAnswers(PlanClass& plan);                          // what fills the memory, and why
 void BindPages(PlanClass& plan);                            // the pages of the command line

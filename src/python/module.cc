@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   RegisterFailures();
   PlanClass plan(module, "Plan", "A plan that was loaded or made.");
   BindLoad(module, plan);
+  BindModules(module);
   BindFacts(plan);
   BindAnswers(plan);
   BindPages(plan);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modules of a dump directory, not read yet.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/pair_input.h"
+#include "python/bind.h"
+#include "python/failure.h"
+#include "python/text.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stowplan::python {
+namespace {
+
+// (name, paths): no two have the same name, and `load` takes the paths.
+using ModuleRow = std::tuple<Text, std::vector<std::string>>;
+std::vector<ModuleRow> ModulesOf(const std::string& folder) {
+  const nb::gil_scoped_release release;
+  Collector collector;
+  std::vector<ModuleRow> rows;
+  for (const cli::NamedModule& found : collector.Need(cli::FindModules(folder, {}, collector))) {
+    std::vector<std::string> paths;
+    for (const std::optional<cli::InputFile>& file : found.module.files)
+      if (file) paths.push_back(file->path);
+    rows.emplace_back(found.name, std::move(paths));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void BindModules(nb::module_& module) {
+  module.def("find_modules", ModulesOf, "folder"_a,
+             "The modules that XLA dumped to a directory: names, and files of each.");
+}
+
+}  // namespace stowplan::python
