@@ -22,6 +22,8 @@ from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
 from .reconcile import Figure, Reconciliation
 from .sizes import format_size, parse_size
+from .sweep import Outcome, Summary, SweepResult, summary, sweep
+from .sweep_task import WorkerDied
 from .tables import Allocation, LiveRange, Row, Rows, Table, Value
 from .why import Why, Whys
 
@@ -46,6 +48,7 @@ __all__ = [
     "LiveRange",
     "MissingFileError",
     "Moment",
+    "Outcome",
     "PackResult",
     "ParseError",
     "Peak",
@@ -56,10 +59,13 @@ __all__ = [
     "Share",
     "Space",
     "SpaceDiff",
+    "Summary",
+    "SweepResult",
     "Table",
     "Value",
     "Why",
     "Whys",
+    "WorkerDied",
     "analyze",
     "assign",
     "check",
@@ -67,4 +73,6 @@ __all__ = [
     "format_size",
     "pack",
     "parse_size",
+    "summary",
+    "sweep",
 ]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One task of a sweep, wherever it runs."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import Error
+from .sweep_inputs import Task
+
+
+class WorkerDied(Error):
+    """The process that worked on an input ended without an answer, twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a task: a value, or an error."""
+
+    index: int
+    seconds: float
+    data: bytes  # the value, pickled; empty: there is an error
+    error: BaseException | None = None
+    trace: str = ""  # where it was raised
+
+
+def run_task(
+    task: Task, fn: Callable[[Any], Any], dumps: Callable[[Any], bytes] = pickle.dumps
+) -> Reply:
+    """Analyzes the input and asks fn about it."""
+    from .inputs import analyze
+
+    begin = time.perf_counter()
+    try:
+        data = dumps(fn(analyze(pickle.loads(task.data))))
+        return Reply(task.index, time.perf_counter() - begin, data)
+    except Exception as error:
+        seconds = time.perf_counter() - begin
+        return Reply(task.index, seconds, b"", _to_send(error, dumps), traceback.format_exc())
+
+
+def _to_send(error: Exception, dumps: Callable[[Any], bytes]) -> Exception:
+    """Itself, if it survives the way to another process."""
+    try:
+        pickle.loads(dumps(error))
+    except Exception:
+        return Error(f"{type(error).__qualname__}: {error}")
+    return error
