@@ -20,6 +20,7 @@ from .inputs import analyze
 from .moments import Curve, Moment, Share
 from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
+from .ranges import LiveRanges
 from .reconcile import Figure, Reconciliation
 from .sizes import format_size, parse_size
 from .sweep import Outcome, Summary, SweepResult, summary, sweep
@@ -46,6 +47,7 @@ __all__ = [
     "Finding",
     "Heap",
     "LiveRange",
+    "LiveRanges",
     "MissingFileError",
     "Moment",
     "Outcome",

@@ -12,9 +12,10 @@ from . import _core
 from .advice import AdviceList, advice_of
 from .errors import Error
 from .moments import Curve, Moment, Share
+from .ranges import LiveRanges, need_numpy
 from .reconcile import Reconciliation, reconcile
 from .sizes import format_size, parse_size
-from .tables import Allocation, LiveRange, Row, Rows, Table, Value
+from .tables import Allocation, Row, Rows, Table, Value
 from .why import Whys, whys_of
 
 if TYPE_CHECKING:
@@ -168,22 +169,16 @@ class Analysis:
     @property
     def arrays(self) -> Arrays:
         """Facts of all values as NumPy arrays that share the plan's memory."""
+        need_numpy()
         plan = self._plan
         return Arrays(
             plan.allocations, plan.offsets, plan.sizes, plan.colors, plan.starts, plan.ends
         )
 
     @property
-    def live_ranges(self) -> Rows[LiveRange]:
+    def live_ranges(self) -> LiveRanges:
         """When values are alive, of those that have a live range."""
-        with_range = (self.arrays.starts >= 0).nonzero()[0]
-
-        def make(index: int) -> LiveRange:
-            value = self._value(int(with_range[index]))
-            assert value.start is not None and value.end is not None
-            return LiveRange(value.row, value.name, value.start, value.end, value.size)
-
-        return Rows(len(with_range), make, LiveRange)
+        return LiveRanges(self._plan)
 
     # What fills it, and why.
 
@@ -235,6 +230,7 @@ class Analysis:
 
     def curve(self, space: int | None = None) -> Curve:
         """Live bytes as time goes by, of a memory space or of all together."""
+        need_numpy()
         return Curve(space, self._plan.curve(space))
 
     def why(self, name: str) -> Whys:

@@ -17,20 +17,16 @@ namespace {
 
 using Array = nb::ndarray<nb::numpy, const int64_t, nb::ndim<1>>;
 
-// A view of a column; the plan lives as long as it.
-Array ViewOf(nb::handle self, std::vector<int64_t> ValueColumns::* column) {
-  Plan& plan = nb::cast<Plan&>(self);
-  const std::vector<int64_t>* rows = nullptr;
-  {
-    const nb::gil_scoped_release release;
-    rows = &(plan.columns().*column);
-  }
-  return Array(rows->data(), {rows->size()}, self);
+const ValueColumns& Columns(Plan& plan) {
+  const nb::gil_scoped_release release;
+  return plan.columns();
 }
 
+// A view of a column; the plan lives as long as it.
 template <std::vector<int64_t> ValueColumns::* column>
 Array Column(nb::handle self) {
-  return ViewOf(self, column);
+  const std::vector<int64_t>& rows = Columns(nb::cast<Plan&>(self)).*column;
+  return Array(rows.data(), {rows.size()}, self);
 }
 
 size_t RowOf(int64_t row, size_t count) {
@@ -79,6 +75,15 @@ ValueRow ValueOf(Plan& plan, int64_t row) {
           fact.op_name,
           explain::SourceText(picture, fact.frame),
           is_placed ? picture.parameter_paths[value.allocation.index] : std::string()};
+}
+
+// As stowplan.tables.LiveRange takes them.
+std::tuple<int64_t, Text, int64_t, int64_t, int64_t> RangeOf(Plan& plan, int64_t row) {
+  const ValueColumns& columns = Columns(plan);
+  const size_t at = RowOf(row, columns.range_rows.size());
+  const report::ValueId id(static_cast<size_t>(columns.range_rows[at]));
+  return {id.index, explain::ValueName(plan.report(), id), columns.range_starts[at],
+          columns.range_ends[at], plan.report().values[id].size};
 }
 
 // As stowplan.tables.Allocation takes them, behind its row.
@@ -137,7 +142,12 @@ void BindFacts(PlanClass& plan) {
       .def_prop_ro("sizes", Column<&ValueColumns::sizes>)
       .def_prop_ro("colors", Column<&ValueColumns::colors>)
       .def_prop_ro("starts", Column<&ValueColumns::starts>)
-      .def_prop_ro("ends", Column<&ValueColumns::ends>);
+      .def_prop_ro("ends", Column<&ValueColumns::ends>)
+      .def_prop_ro("range_count", [](Plan& self) { return Columns(self).range_rows.size(); })
+      .def("range", RangeOf, "row"_a)
+      .def_prop_ro("range_rows", Column<&ValueColumns::range_rows>)
+      .def_prop_ro("range_starts", Column<&ValueColumns::range_starts>)
+      .def_prop_ro("range_ends", Column<&ValueColumns::range_ends>);
 }
 
 }  // namespace stowplan::python

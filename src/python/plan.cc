@@ -112,6 +112,10 @@ const ValueColumns& Plan::columns() {
                                          : value.color);
     columns_->starts.push_back(value.has_range ? value.start : -1);
     columns_->ends.push_back(value.has_range ? value.end : -1);
+    if (!value.has_range) continue;
+    columns_->range_rows.push_back(std::ssize(columns_->ends) - 1);
+    columns_->range_starts.push_back(value.start);
+    columns_->range_ends.push_back(value.end);
   }
   return *columns_;
 }

@@ -35,6 +35,11 @@ struct ValueColumns {
   std::vector<int64_t> colors;  // -1: not known
   std::vector<int64_t> starts;  // -1: no live range
   std::vector<int64_t> ends;    // inclusive, as XLA prints them
+
+  // Of the values that have a live range alone.
+  std::vector<int64_t> range_rows;  // which values
+  std::vector<int64_t> range_starts;
+  std::vector<int64_t> range_ends;
 };
 
 class Plan {

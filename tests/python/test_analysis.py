@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import stowplan
-from conftest import MODULE, SEEDS, run_program
+from conftest import CORPUS, MODULE, SEEDS, run_program
 
 
 @pytest.mark.parametrize("path", sorted(SEEDS.glob("*.txt")), ids=lambda path: path.stem)
@@ -122,8 +123,6 @@ def test_directory_takes_the_largest() -> None:
 
 
 def test_json(seed: Path) -> None:
-    import json
-
     document = stowplan.analyze(seed).to_json()
     assert document == json.loads(run_program("report", "--format=json", seed))
 
@@ -145,3 +144,63 @@ def test_import_is_light(seed: Path) -> None:
         "assert 'numpy' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_parameters_get_names() -> None:
+    from stowplan import _core
+
+    text = (
+        "HloModule m, is_scheduled=true\n\nENTRY e {\n"
+        "  p = f32[400]{0} parameter(0)\n  q = f32[400]{0} parameter(1)\n"
+        "  ROOT s = f32[400]{0} add(p, q)\n}\n"
+    )
+    names = ["params['w']", "batch.x"]
+    plan = _core.load_bytes(text.encode(), target="cpu", parameter_names=names)
+    r = stowplan.Analysis(plan)
+    rows = {row.name: row.bytes for row in r.peak_by("parameter")}
+    assert rows["params"] == rows["['w']"] == 1600
+    assert [r.values[name].parameter for name in ("p", "q")] == names
+    without = stowplan.analyze(text, target="cpu")
+    assert [without.values[name].parameter for name in ("p", "q")] == ["parameter 0", "parameter 1"]
+
+
+def test_reconcile_with_the_figures_of_jax() -> None:
+    r = stowplan.analyze(MODULE)
+    computed = r.reconcile().memory_analysis
+    assert computed["temp_size_in_bytes"] > 0
+    assert not r.reconcile()["temp_size_in_bytes"].verdict
+    said = computed | {"generated_code_size_in_bytes": 99, "host_temp_size_in_bytes": 0}
+    said["alias_size_in_bytes"] += 1
+    figures = stowplan.Analysis(r._plan, stats=said).reconcile()
+    assert [figure.name for figure in figures.differing] == ["alias_size_in_bytes"]
+    assert figures["temp_size_in_bytes"].verdict == "equal"
+    assert figures["host_temp_size_in_bytes"].verdict == "equal"
+    assert figures["generated_code_size_in_bytes"].computed is None
+    assert "alias_size_in_bytes: XLA says" in str(figures)
+    plain = f"{r.reconcile()}\n"
+    text = SEEDS / "seed_003.txt"
+    assert f"{stowplan.analyze(text).reconcile()}".startswith(
+        run_program("report", "--reconcile", text).removesuffix("\n")
+    )
+    assert "compiled.memory_analysis() of JAX" in plain
+
+
+def test_show_opens_a_browser(seed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import webbrowser
+    from urllib.parse import urlparse
+
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    r = stowplan.analyze(seed)
+    r.show(budget="1GiB")
+    path = Path(urlparse(opened[0]).path)
+    assert path.read_text() == r.html(budget="1GiB")
+    assert path.name == "seed_004.html"
+
+
+def test_pb_page_is_that_of_report() -> None:
+    path = next(CORPUS.glob("oracle/cpu-jaxlib-0.11.2/*/cpu_after_optimizations.hlo.pb"))
+    r = stowplan.analyze(path)
+    assert r.has_peak
+    assert r.page() == run_program("report", path)
+    assert r.to_json() == json.loads(run_program("report", "--format=json", path))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import stowplan
-from conftest import CORPUS, MODULE, PROGRAM, SEEDS
+from conftest import CORPUS, MODULE, PROGRAM, ROOT, SEEDS
 
 BAD = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT s = f32[4] add(p, q)\n}\n"
 
@@ -144,3 +144,22 @@ def test_bombs_and_rubbish() -> None:
     for data in (b"\0" * 1000, b"\xff" * 1000, gzip.compress(b"x" * 1000), b"\x1f\x8b\x08", b"{}"):
         with pytest.raises(stowplan.Error):
             stowplan.analyze(data)
+
+
+FUZZ = ROOT / "tests" / "fuzz"
+
+
+@pytest.mark.parametrize("folder", ["seeds", "regressions"])
+def test_inputs_that_fuzzing_found(folder: str) -> None:
+    paths = sorted(path for path in (FUZZ / folder).rglob("*") if path.is_file())
+    assert paths
+    for path in paths:
+        data = path.read_bytes()
+        for target in (None, "tpu-v5e"):
+            try:
+                r = stowplan.analyze(data, target=target)
+                assert r.page()
+                if r.has_peak:
+                    r.peak_by("source")
+            except stowplan.Error as error:
+                assert str(error)

@@ -39,6 +39,10 @@ def test_live_ranges(seed: Path) -> None:
     ranges = r.live_ranges
     assert len(ranges) == int((r.arrays.starts >= 0).sum())
     assert ranges[0].name == r.values[ranges[0].value].name
+    assert ranges.values.tolist() == [x.value for x in ranges]
+    assert ranges.starts.tolist() == [x.start for x in ranges]
+    assert ranges.ends.tolist() == [x.end for x in ranges]
+    assert not ranges.starts.flags.owndata
     live = sum(x.size for x in ranges if x.start <= 13 <= x.end)
     assert live >= r.peak.bytes
 
