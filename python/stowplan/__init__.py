@@ -13,10 +13,14 @@ Nothing but the C++ core is imported until it is needed: neither NumPy nor JAX.
 from . import _core
 from .advice import Advice, AdviceList, Donation
 from .analysis import Analysis, Arrays, Peak, Space
+from .budget import Budget, BudgetExceeded, budget
+from .capture import Capture, Captured, capture
 from .checks import CheckResult, Finding, check
 from .differences import Cause, DiffResult, SpaceDiff, diff
 from .errors import Diagnostic, Error, MissingFileError, ParseError
+from .footprint import Footprint
 from .inputs import analyze
+from .max_batch import MaxBatch, Sample, max_batch
 from .moments import Curve, Moment, Share
 from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
@@ -36,6 +40,10 @@ __all__ = [
     "Allocation",
     "Analysis",
     "Arrays",
+    "Budget",
+    "BudgetExceeded",
+    "Capture",
+    "Captured",
     "Cause",
     "CheckResult",
     "Curve",
@@ -45,9 +53,11 @@ __all__ = [
     "Error",
     "Figure",
     "Finding",
+    "Footprint",
     "Heap",
     "LiveRange",
     "LiveRanges",
+    "MaxBatch",
     "MissingFileError",
     "Moment",
     "Outcome",
@@ -58,6 +68,7 @@ __all__ = [
     "Reconciliation",
     "Row",
     "Rows",
+    "Sample",
     "Share",
     "Space",
     "SpaceDiff",
@@ -70,9 +81,12 @@ __all__ = [
     "WorkerDied",
     "analyze",
     "assign",
+    "budget",
+    "capture",
     "check",
     "diff",
     "format_size",
+    "max_batch",
     "pack",
     "parse_size",
     "summary",

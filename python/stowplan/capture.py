@@ -107,14 +107,17 @@ class Capture(Sequence[Captured]):
         return iter(self._modules)
 
     def __repr__(self) -> str:
-        return f"<stowplan.Capture of {len(self)} modules>"
+        return f"<stowplan.Capture of {self._count()}>"
+
+    def _count(self) -> str:
+        return "1 module" if len(self) == 1 else f"{len(self)} modules"
 
     def __str__(self) -> str:
         """A table, largest first."""
         rows = sorted(self, key=lambda module: -module.analysis.total_bytes)
         sizes = [format_size(module.analysis.total_bytes) for module in rows]
         width = max(map(len, sizes), default=0)
-        lines = [f"{len(rows)} modules" if len(rows) != 1 else "1 module"]
+        lines = [self._count()]
         lines += [
             f"  {size:>{width}}  {module.name}" for size, module in zip(sizes, rows, strict=True)
         ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from .analysis import Analysis
-from .errors import MissingFileError
+from .errors import Error, MissingFileError
 
 
 def _is_text(words: str) -> bool:
@@ -67,14 +67,29 @@ def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: 
     from . import jax_inputs
 
     extracted = jax_inputs.extract(x)
-    plan = _core.load_bytes(
-        extracted.module_data if own_plan else extracted.data,
-        extracted.name,
-        target=target or extracted.target or "",
-        xla_version=xla_version or extracted.xla_version or "",
-        parameter_names=extracted.parameter_names or [],
-    )
-    return Analysis(plan, notes=tuple(extracted.notes), stats=extracted.stats)
+    notes = list(extracted.notes)
+
+    def load(data: bytes) -> _core.Plan:
+        return _core.load_bytes(
+            data,
+            extracted.name,
+            target=target or extracted.target or "",
+            xla_version=xla_version or extracted.xla_version or "",
+            parameter_names=extracted.parameter_names or [],
+        )
+
+    if own_plan or not extracted.has_xla_plan:
+        plan = load(extracted.module_data)
+    else:
+        try:
+            plan = load(extracted.data)
+        except Error as error:
+            # A module that was changed after its plan was made. If the module itself is wrong, this
+            # fails in the same way.
+            plan = load(extracted.module_data)
+            why = str(error).splitlines()[0]
+            notes.append(f"XLA's own plan is not used: {why}; this one is Stowplan's")
+    return Analysis(plan, notes=tuple(notes), stats=extracted.stats)
 
 
 def analyze(

@@ -182,7 +182,7 @@ class _Search:
             guess = self.guess(middle) if stalls < 2 else None
             self.fits(middle if guess is None else min(max(guess, low + 1), high - 1))
             rest = self.high - self.low if self.high is not None else high - low
-            stalls = stalls + 1 if rest > middle - low + 1 else 0
+            stalls = stalls + 1 if rest > middle - low + 1 else max(0, stalls - 1)
 
     def _go_down(self, first: int) -> None:
         """The first size does not fit: is there a smaller one?"""

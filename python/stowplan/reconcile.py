@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 _JAX = "compiled.memory_analysis() of JAX"
 # What the plan has nothing to do with.
 _CODE = ("generated_code_size_in_bytes", "host_generated_code_size_in_bytes")
+# Fields that JAX has since 0.12, on CPUs.
+_SINCE_0_12 = {
+    "total_allocation_bytes": "all but thread-local",
+    "indefinite_allocations": "all but thread-local and temporaries",
+    "peak_unpadded_heap_bytes": "all but thread-local and temporaries",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,14 @@ def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
         if where == _JAX and name in rest:
             said = rest.pop(name)
         figures.append(Figure(where, name, computed, said, how))
+    known = {figure.name: figure.computed or 0 for figure in figures if figure.where == _JAX}
+    for name, how in _SINCE_0_12.items():
+        if plan.backend == "CPU" and name in rest:
+            # On CPUs, JAX's peak is all that lasts.
+            computed = known["peak_memory_in_bytes"]
+            if name == "total_allocation_bytes":
+                computed += known["temp_size_in_bytes"]
+            figures.append(Figure(_JAX, name, computed, rest.pop(name), how))
     for name, said in rest.items():
         # Nothing lies in the host's memory, so the plan has no such rows.
         is_host = name.startswith("host_") and name not in _CODE

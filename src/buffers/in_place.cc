@@ -17,8 +17,8 @@ using hlo::ShapeId;
 
 class PairFinder {
  public:
-  PairFinder(const Module& module, const Positions& positions, Reshapes reshapes)
-      : module_(module), positions_(positions), reshapes_(reshapes) {}
+  PairFinder(const Module& module, const Positions& positions, NoOps no_ops)
+      : module_(module), positions_(positions), no_ops_(no_ops) {}
 
   InPlacePairs Run() {
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
@@ -205,8 +205,8 @@ class PairFinder {
   }
   [[nodiscard]] bool IsNoOp(InstrId id) const {
     const Opcode opcode = module_.instructions[id].opcode;
-    return opcode == Opcode::kBitcast ||
-           (opcode == Opcode::kReshape && reshapes_ == Reshapes::kNothing);
+    return (opcode == Opcode::kBitcast && no_ops_ != NoOps::kNone) ||
+           (opcode == Opcode::kReshape && no_ops_ == NoOps::kBitcastsAndReshapes);
   }
 
   // Outputs of the fusion that end, in its body, in an in-place instruction on a parameter.
@@ -274,7 +274,7 @@ class PairFinder {
 
   const Module& module_;
   const Positions& positions_;
-  Reshapes reshapes_;
+  NoOps no_ops_;
   InPlacePairs found_;
 };
 
@@ -287,8 +287,8 @@ std::span<const InPlacePair> InPlacePairs::of(InstrId id) const {
   return std::span(pairs).subspan(range.begin, range.count);
 }
 
-InPlacePairs FindInPlacePairs(const Module& module, const Positions& positions, Reshapes reshapes) {
-  return PairFinder(module, positions, reshapes).Run();
+InPlacePairs FindInPlacePairs(const Module& module, const Positions& positions, NoOps no_ops) {
+  return PairFinder(module, positions, no_ops).Run();
 }
 
 }  // namespace stowplan

@@ -17,7 +17,7 @@ Result<Analysis> Analyze(const hlo::Module& module, const AnalysisOptions& optio
   done("schedule");
   STOWPLAN_TRY(analysis.flow, FindValues(module, analysis.orders, analysis.calls));
   done("values");
-  analysis.pairs = FindInPlacePairs(module, analysis.flow.positions, options.reshapes);
+  analysis.pairs = FindInPlacePairs(module, analysis.flow.positions, options.no_ops);
   analysis.buffers = FindBuffers(module, analysis.flow, analysis.pairs);
   done("aliases");
   analysis.live = FindLiveRanges(module, analysis.schedule, analysis.flow, analysis.buffers,

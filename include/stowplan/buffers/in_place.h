@@ -30,9 +30,9 @@ struct InPlacePairs {
   [[nodiscard]] std::span<const InPlacePair> of(hlo::InstrId id) const;
 };
 
-enum class Reshapes : uint8_t { kMove, kNothing };  // what a reshape does to the bytes in a fusion
+// What leaves the bytes where they are in a fusion.
+enum class NoOps : uint8_t { kNone, kBitcasts, kBitcastsAndReshapes };
 
-InPlacePairs FindInPlacePairs(const hlo::Module& module, const Positions& positions,
-                              Reshapes reshapes);
+InPlacePairs FindInPlacePairs(const hlo::Module& module, const Positions& positions, NoOps no_ops);
 
 }  // namespace stowplan

@@ -19,7 +19,7 @@ namespace stowplan {
 
 struct AnalysisOptions {
   ComputationList computations = ComputationList::kById;
-  Reshapes reshapes = Reshapes::kMove;
+  NoOps no_ops = NoOps::kBitcasts;
   AsyncBirth async_birth = AsyncBirth::kOwnTime;
 };
 

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "stowplan/assign/assignment.h"
+#include "stowplan/assign/rules.h"
 #include "unit/planning.h"
 
 namespace stowplan {
@@ -350,6 +351,16 @@ TEST(FindOverlaps, SeesWhatIsPlanted) {
   outside.places[y].offset = 65;
   EXPECT_THAT(Render(FindOverlaps(program.module, program.analysis, outside)),
               HasSubstr("lies outside of allocation"));
+}
+
+TEST(Rules, FollowTheVersion) {
+  const Target cpu = *FindTarget("cpu");
+  // The version that nobody names is not the last one: its reports do not show it.
+  EXPECT_FALSE(RulesOf(cpu).thread_locals_by_number);
+  EXPECT_FALSE(RulesOf(cpu, "jaxlib-0.11.2").thread_locals_by_number);
+  EXPECT_TRUE(RulesOf(cpu, "jaxlib-0.12.0").thread_locals_by_number);
+  EXPECT_EQ(RulesOf(cpu, "jaxlib-0.10.0").analysis.no_ops, NoOps::kNone);
+  EXPECT_EQ(RulesOf(cpu, "jaxlib-0.10.2").analysis.no_ops, NoOps::kBitcasts);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // The in-place pairs in words.
-std::vector<std::string> PairsOf(std::string_view text, Reshapes reshapes = Reshapes::kMove) {
+std::vector<std::string> PairsOf(std::string_view text, NoOps no_ops = NoOps::kBitcasts) {
   std::vector<std::string> pairs;
-  for (const std::string& line : LinesOf(DumpOf(text, "aliases", {.reshapes = reshapes}))) {
+  for (const std::string& line : LinesOf(DumpOf(text, "aliases", {.no_ops = no_ops}))) {
     if (!line.starts_with("buffer")) pairs.push_back(line);
   }
   return pairs;
@@ -104,13 +104,23 @@ TEST(InPlace, FusionsThatEndInAnUpdateWriteOverItsTarget) {
               ElementsAre("d is written over operand 0, n"));
 }
 
+TEST(InPlace, BitcastsInFusionsAreForTheVersionToSay) {
+  const std::string text = Fusion(
+      "  d = f32[8] dynamic-update-slice(x, u, i)\n"
+      "  ROOT c = f32[2,4] bitcast(d)\n",
+      "f32[2,4]");
+  EXPECT_THAT(PairsOf(text, NoOps::kNone), ElementsAre("d is written over operand 0, x"));
+  EXPECT_THAT(PairsOf(text),
+              ElementsAre("d is written over operand 0, x", "f is written over operand 0, p"));
+}
+
 TEST(InPlace, ReshapesInFusionsAreForTheBackEndToSay) {
   const std::string text = Fusion(
       "  d = f32[8] dynamic-update-slice(x, u, i)\n"
       "  ROOT c = f32[2,4] reshape(d)\n",
       "f32[2,4]");
   EXPECT_THAT(PairsOf(text), ElementsAre("d is written over operand 0, x"));
-  EXPECT_THAT(PairsOf(text, Reshapes::kNothing),
+  EXPECT_THAT(PairsOf(text, NoOps::kBitcastsAndReshapes),
               ElementsAre("d is written over operand 0, x", "f is written over operand 0, p"));
 }
 

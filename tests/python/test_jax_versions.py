@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All programs, and all tests with JAX, in several versions of it. Each has an environment of its own below build/, made
+here. "newest" is the newest that a Python after this one can install, with Stowplan's own wheel for that Python.
+
+STOWPLAN_JAX_VERSIONS="0.4.35 newest" chooses versions, STOWPLAN_JAX_SETS the programs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+VERSIONS = os.environ.get("STOWPLAN_JAX_VERSIONS", "0.4.35 0.6.2 0.8.2 0.10.2 newest").split()
+SETS = os.environ.get(
+    "STOWPLAN_JAX_SETS", "constructs work explain donations random:1:200"
+).split()
+TESTS = ("jax_inputs", "jax_capture", "jax_max_batch", "jax_pytest_plugin")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A Python with JAX and Stowplan."""
+
+    python: Path
+    variables: dict[str, str]
+
+    def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.python, "-B", *words], capture_output=True, text=True, env=self.variables
+        )
+
+
+def later_python() -> str | None:
+    """One that works; a name on the path may be a shim without anything behind."""
+    for minor in (14, 13, 12):
+        name = f"python3.{minor}"
+        if minor > sys.version_info.minor and shutil.which(name):
+            done = subprocess.run([name, "-c", "import venv, sys; print(sys.executable)"], capture_output=True, text=True)
+            if done.returncode == 0:
+                return done.stdout.strip()
+    return None
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def environment(request: pytest.FixtureRequest) -> Environment:
+    """With one version of JAX."""
+    version = request.param
+    variables = dict(os.environ, JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
+    packages: list[str | Path] = ["jax", "pytest", "numpy"]
+    base: str | None = sys.executable
+    if version == "newest":
+        base = later_python()
+        if base is None:
+            pytest.skip("there is no later Python than this one")
+        packages.append(ROOT)
+        variables.pop("PYTHONPATH", None)
+    else:
+        packages[0] = f"jax=={version}"
+        packages.append(f"jaxlib=={version}")
+    folder = ROOT / "build" / f"jax-{version}"
+    python = folder / "bin" / "python"
+    if version == "newest" or not (folder / "complete").exists():
+        subprocess.run([base, "-m", "venv", folder], check=True)
+        install = subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", *packages], capture_output=True, text=True
+        )
+        if install.returncode:
+            pytest.skip(f"jax {version} cannot be installed: {install.stderr[-300:]}")
+        (folder / "complete").touch()
+    return Environment(python, variables)
+
+
+def test_all_tests(environment: Environment) -> None:
+    files = [ROOT / "tests" / "python" / f"test_{name}.py" for name in TESTS]
+    done = environment.run("-m", "pytest", "-q", *files)
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+@pytest.mark.parametrize("what", SETS)
+def test_all_programs(environment: Environment, what: str) -> None:
+    done = environment.run(ROOT / "tests" / "oracle" / "jax_equal.py", what)
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)
+    print(json.dumps(counts))
+    assert counts["different"] == []
+    assert counts["failed"] == []
+    assert counts["own_equal"] == counts["xla_equal"] == counts["programs"] > 0
+    assert counts["fields_equal"] == counts["fields"] >= 8 * counts["programs"]
