@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs compiled ahead of time for TPUs, where libtpu is installed. No TPU is needed."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+import stowplan
+
+os.environ.update(TPU_SKIP_MDS_QUERY="1", ALLOW_MULTIPLE_LIBTPU_LOAD="1")
+pytest.importorskip("libtpu")
+jax = pytest.importorskip("jax")
+topologies = pytest.importorskip("jax.experimental.topologies")
+
+
+@pytest.mark.parametrize(
+    ("topology", "target"),
+    [("v4:2x2x1", "tpu-v4"), ("v5e:2x2", "tpu-v5e"), ("v5p:2x2x1", "tpu-v5p"), ("v6e:2x2", "tpu-v6e")],
+)
+def test_ahead_of_time(topology: str, target: str) -> None:
+    devices = topologies.get_topology_desc(platform="tpu", topology_name=topology).devices
+    mesh = jax.sharding.Mesh(devices[:1], ("x",))
+    everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+
+    def update(state: Any, x: Any) -> Any:
+        return state + jax.numpy.sin(x @ x)
+
+    spec = jax.ShapeDtypeStruct((256, 256), jax.numpy.float32, sharding=everywhere)
+    with stowplan.capture() as modules:
+        compiled = jax.jit(update, donate_argnums=0).lower(spec, spec).compile()
+    r = stowplan.analyze(compiled)
+    assert r.target == target
+    assert any("does not give XLA's own plan" in note for note in r.notes)
+    assert {a.path for a in r.allocations if a.path} == {"state", "x"}
+    stats = compiled.memory_analysis()
+    figures = r.reconcile().memory_analysis
+    for field in ("argument", "output", "alias"):
+        assert figures[f"{field}_size_in_bytes"] == getattr(stats, f"{field}_size_in_bytes")
+    # What is captured has no Compiled around it: the device is known all the same.
+    assert modules["update"].analysis.target == target
+    assert modules["update"].analysis.total_bytes == r.total_bytes
