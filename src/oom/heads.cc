@@ -378,13 +378,25 @@ std::string MessageAt(const Window& window, size_t begin) {
 
 }  // namespace
 
+bool MayBegin(const Window& window) {
+  constexpr std::array<std::string_view, 6> kOthers = {
+      "resource_exhausted: ", "resource exhausted: ", "reduce memory use below ", "stats:",
+      "bin (256):",           "bfcallocator dump for "};
+  const auto begins = [&](std::string_view words) {
+    const std::string_view text = window.lower;
+    return text.substr(0, window.first_line + words.size()).contains(words);
+  };
+  return std::ranges::any_of(kAnchors, begins, &Anchor::words) ||
+         std::ranges::any_of(kOthers, begins);
+}
+
 std::vector<Head> FindHeads(const Window& window) {
   std::vector<Head> heads;
-  bool has_any = false;  // also behind the first line: what is said there is found there
   for (const Anchor& anchor : kAnchors) {
-    for (size_t at = window.lower.find(anchor.words); at != std::string::npos;
-         at = window.lower.find(anchor.words, at + anchor.words.size())) {
-      has_any = true;
+    const std::string_view lower =
+        std::string_view(window.lower).substr(0, window.first_line + anchor.words.size());
+    for (size_t at = lower.find(anchor.words); at != std::string_view::npos;
+         at = lower.find(anchor.words, at + anchor.words.size())) {
       if (at >= window.first_line) break;
       Head head;
       head.begin = at;
@@ -402,7 +414,10 @@ std::vector<Head> FindHeads(const Window& window) {
         heads[i].begin - heads[i - 1].begin < 200)
       heads.erase(heads.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  if (has_any || !heads.empty()) return heads;
+  if (!heads.empty()) return heads;
+  // What is said in the lines behind is found there.
+  for (const Anchor& anchor : kAnchors)
+    if (window.lower.contains(anchor.words)) return heads;
   for (const std::string_view words : {"resource_exhausted: ", "resource exhausted: "}) {
     const size_t at = window.lower.find(words);
     if (at >= window.first_line) continue;

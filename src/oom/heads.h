@@ -26,6 +26,9 @@ struct Head {
   bool is_addition = false;  // says more of the incident before it
 };
 
+// Whether anything below begins in the first line. The window need not go on beyond the second.
+bool MayBegin(const Window& window);
+
 // In the order of the text.
 std::vector<Head> FindHeads(const Window& window);
 

@@ -171,6 +171,15 @@ std::string CleanLine(std::string_view raw) {
   return std::string(Trimmed(text));
 }
 
+const Line& Lines::Cleaned(Line& line) {
+  if (!line.is_clean) {
+    line.text = CleanLine(line.text);
+    line.lower = SmallLetters(line.text);
+    line.is_clean = true;
+  }
+  return line;
+}
+
 void Lines::Push(std::string_view raw, int64_t number) {
   Line line;
   line.number = number;
@@ -231,11 +240,7 @@ const Line* Lines::Next(bool wants_cold) {
   current_ = std::move(ahead_.front());
   ahead_.pop_front();
   Fill();
-  const bool is_before_hot = !ahead_.empty() && ahead_.front().is_hot;
-  if (current_.is_hot || is_before_hot || wants_cold) {
-    current_.text = CleanLine(current_.text);
-    current_.lower = SmallLetters(current_.text);
-  }
+  if (current_.is_hot || is_hot_ahead() || wants_cold) Cleaned(current_);
   return &current_;
 }
 

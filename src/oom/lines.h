@@ -20,6 +20,7 @@ struct Line {
   std::string text;    // clean, without blanks around it; runs of blanks inside are one
   std::string lower;   // the same in small letters
   int64_t number = 0;  // in the text, from 1
+  bool is_clean = false;
   bool is_hot = false;  // has a word that all messages about memory have one of
 };
 
@@ -33,14 +34,17 @@ class Lines {
   // The next line; the pointer holds until the next call. Null at the end. Lines that are not hot
   // are cleaned only when `wants_cold`.
   const Line* Next(bool wants_cold);
-  // Lines behind the current one, for messages that go on there: at most kAhead of them, fewer at
-  // the end. They are clean only if hot, or right behind a hot one.
-  [[nodiscard]] const std::deque<Line>& ahead() const { return ahead_; }
+  // The lines behind the current one, for messages that go on there: fewer at the end. They are
+  // cleaned when they are asked for.
+  [[nodiscard]] size_t ahead_count() const { return ahead_.size(); }
+  const Line& Ahead(size_t i) { return Cleaned(ahead_[i]); }
+  [[nodiscard]] bool is_hot_ahead() const { return !ahead_.empty() && ahead_.front().is_hot; }
   static constexpr size_t kAhead = 4;
 
   [[nodiscard]] int64_t count() const { return count_; }
 
  private:
+  static const Line& Cleaned(Line& line);
   void Fill();
   void Push(std::string_view raw, int64_t number);
 

@@ -24,7 +24,7 @@ class Reader {
 
   Log Read() {
     while (const Line* line = lines_.Next(open_.has_value())) {
-      if (line->is_hot || IsBeforeHot()) ReadSentences(*line);
+      if (line->is_hot || lines_.is_hot_ahead()) ReadSentences(*line);
       if (open_) ReadDetails(*line);
     }
     CloseIncident();
@@ -33,10 +33,6 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] bool IsBeforeHot() const {
-    return !lines_.ahead().empty() && lines_.ahead().front().is_hot;
-  }
-
   void ReadSentences(const Line& line) {
     // Enough for every sentence, and for the instruction inside of one.
     constexpr size_t kMostAhead = 2000;
@@ -44,11 +40,14 @@ class Reader {
                   .lower = line.lower,
                   .first_line = line.text.size(),
                   .number = line.number};
-    for (const Line& next : lines_.ahead()) {
+    for (size_t i = 0; i < lines_.ahead_count(); ++i) {
+      if (i == 1 && !MayBegin(window)) return;
       if (window.text.size() > window.first_line + kMostAhead) break;
-      const std::string clean = CleanLine(std::string_view(next.text).substr(0, kMostAhead));
-      window.text += ' ' + clean;
-      window.lower += ' ' + SmallLetters(clean);
+      const Line& next = lines_.Ahead(i);
+      window.text += ' ';
+      window.text += std::string_view(next.text).substr(0, kMostAhead);
+      window.lower += ' ';
+      window.lower += std::string_view(next.lower).substr(0, kMostAhead);
     }
     if (std::string code = FindCode(window); !code.empty()) {
       code_ = std::move(code);
