@@ -30,7 +30,7 @@ STANDS_ON = {
     "view": ["base", "hlo", "target", "live", "report", "explain", "diff"],
     "check": ["base", "hlo", "target", "report"],
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
-    "oom": ["base"],
+    "oom": ["base", "hlo", "report", "explain"],
     "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "oom"],
     "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "check", "advise", "best", "oom", "root", "cli"],
     "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "oom", "root"],

@@ -7,8 +7,11 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/names.h"
 #include "cli/number.h"
+#include "cli/oom_dump.h"
 #include "cli/oom_view.h"
+#include "cli/suggest.h"
 #include "stowplan/base/source.h"
 #include "stowplan/oom/oom.h"
 
@@ -34,6 +37,14 @@ int Run(const Arguments& arguments, Console& console) {
   std::optional<size_t> top = 8;
   if (!arguments.option("top").empty()) top = ReadCount("top", arguments, console);
   if (!top) return kBadUse;
+  const std::optional<double> time_limit = ReadSeconds("time-limit", arguments, console);
+  if (!time_limit) return kBadUse;
+  if (!arguments.option("xla-version").empty() &&
+      !report::FindReportStyle(arguments.option("xla-version"))) {
+    console.ShowError("there is no XLA `" + arguments.option("xla-version") + "`",
+                      DidYouMean(arguments.option("xla-version"), VersionNames()));
+    return kBadUse;
+  }
   const Result<std::shared_ptr<const Source>> source = ReadSource(path);
   if (!source) {
     console.Show(source.error());
@@ -51,7 +62,20 @@ int Run(const Arguments& arguments, Console& console) {
   }
   const std::optional<size_t> incident = ChooseIncident(arguments, log, console);
   if (!incident) return kBadUse;
-  const OomView view{.log = log, .incident = *incident, .input = path, .limit = *top};
+  OomView view{.log = log, .incident = *incident, .input = path, .limit = *top};
+  std::optional<OomDump> dump;
+  if (!arguments.option("dump").empty()) {
+    dump = JoinDump(log.incidents[*incident],
+                    {.input = {.inputs = {arguments.option("dump")},
+                               .module = arguments.option("module"),
+                               .target = arguments.option("target"),
+                               .version = arguments.option("xla-version")},
+                     .time_limit = *time_limit,
+                     .limit = *top},
+                    console);
+    if (!dump) return kBadUse;
+    view.dump = &*dump;
+  }
   return console.Print(arguments.option("format") == "json" ? OomJson(view) : OomPage(view), kFine);
 }
 
@@ -72,19 +96,27 @@ CommandSpec ExplainOomCommand() {
           "loggers and terminals put around the lines does not matter. Several errors are\n"
           "told apart; the one that lacks most is explained.\n"
           "\n"
-          "Savings are what the log allows at most. A dump of the program tells exactly:\n"
-          "'stowplan explain --advice'.\n"
+          "Savings are what the log allows at most. With a dump of the program (anything\n"
+          "that 'stowplan explain' takes) the buffers are found in its plan, and each\n"
+          "change is tried: applied, planned again, checked.\n"
           "\n"
           "Exit code 2 when nothing in FILE says that memory ran out.\n",
       .examples =
           "  python train.py 2>&1 | tee log; stowplan explain-oom log\n"
+          "  stowplan explain-oom log --dump=dump          with the program, exactly\n"
           "  stowplan explain-oom log --incident=2         another one of several\n"
           "  stowplan explain-oom log --format=json | jq .incidents[0].explanation.fixes\n",
       .positional = "FILE",
       .count = Positionals::kOne,
-      .options =
-          {
+      .options = WithPlanInput({
               {.name = "incident", .value = "N", .help = "explain the N-th (default: the worst)"},
+              {.name = "dump",
+               .value = "DIR",
+               .help = "join it to the program: its buffers, and what would save how much"},
+              {.name = "time-limit",
+               .value = "S",
+               .help = "dump: try for so many seconds",
+               .fallback = "30"},
               {.name = "top",
                .value = "N",
                .help = "show at most N buffers, 0: all",
@@ -94,7 +126,7 @@ CommandSpec ExplainOomCommand() {
                .help = "how to print",
                .fallback = "text",
                .choices = {"text", "json"}},
-          },
+          }),
       .run = Run,
   };
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "cli/oom_dump.h"
 #include "cli/oom_view.h"
 
 namespace stowplan::cli {
@@ -181,6 +182,7 @@ std::string OomJson(const OomView& view) {
     json.End();
   }
   json.End();
+  if (view.dump != nullptr) WriteOomDump(*view.dump, json);
   json.End();
   out += '\n';
   return out;

@@ -5,6 +5,7 @@
 
 #include "base/human_bytes.h"
 #include "cli/explain_view.h"
+#include "cli/oom_dump.h"
 #include "cli/oom_view.h"
 #include "cli/report_text.h"
 
@@ -141,8 +142,10 @@ void AppendLog(const OomView& view, std::string& out) {
 
 void AppendNext(const OomView& view, const Incident& incident, std::string& out) {
   out += "\nNext\n";
-  if (!view.dump.empty()) {
-    out += "  stowplan view DUMP -o view.html       see every value at its place\n";
+  if (view.dump != nullptr) {
+    const std::string dump = Printable(view.dump->options.input.inputs[0]);
+    out += fmt::format("  stowplan explain {}\n      what fills the peak, exactly\n", dump);
+    out += fmt::format("  stowplan view {} -o view.html\n      every value at its place\n", dump);
     return;
   }
   const bool is_program = incident.kind == oom::Kind::kCompile ||
@@ -176,7 +179,7 @@ std::string OomPage(const OomView& view) {
     for (const std::string& sentence : explanation.unknown)
       AppendParagraph(Printable(sentence), 2, out);
   }
-  out += view.dump;
+  if (view.dump != nullptr) out += OomDumpPage(incident, *view.dump);
   AppendLog(view, out);
   AppendNext(view, incident, out);
   return out;

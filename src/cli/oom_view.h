@@ -11,12 +11,14 @@
 
 namespace stowplan::cli {
 
+struct OomDump;
+
 struct OomView {
   const oom::Log& log;
   size_t incident = 0;       // the one that is explained
   std::string input = {};    // as it was typed, for commands to try next; empty: no such
   size_t limit = 8;          // buffers that are shown; 0: all
-  std::string dump = {};     // what a dump adds: more of the page
+  const OomDump* dump = nullptr;  // null: no dump was given
 };
 
 // One page: what happened, the sum, the largest buffers, why, what helps, what to do next.

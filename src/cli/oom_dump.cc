@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/oom_dump.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/human_bytes.h"
+#include "cli/advice.h"
+#include "cli/deadline.h"
+#include "cli/explain_view.h"
+#include "cli/report_list.h"
+#include "cli/report_text.h"
+#include "stowplan/explain/picture.h"
+#include "stowplan/report/summary.h"
+
+namespace stowplan::cli {
+namespace {
+
+// Keeps the first error: what cannot be advised on is said on the page.
+class FirstError : public Listener {
+ public:
+  using Listener::Show;
+  void Show(const Diagnostics& diagnostics, size_t /*limit*/) override {
+    if (message_.empty() && !diagnostics.empty()) message_ = diagnostics[0].message;
+  }
+  void Note(std::string_view /*text*/) override {}
+  [[nodiscard]] const std::string& message() const { return message_; }
+
+ private:
+  std::string message_;
+};
+
+int64_t TemporariesOf(const ModuleRow& row) {
+  for (const report::KindTotal& kind : row.summary.kinds)
+    if (kind.kind == report::AllocationKind::kTemporary) return kind.bytes;
+  return 0;
+}
+
+bool IsMeant(const oom::Incident& incident, const ModuleRow& row) {
+  const oom::Size temporaries = {.bytes = TemporariesOf(row), .slack = 0};
+  if (temporaries.bytes == 0) return false;
+  if (incident.program.temporaries) return Agree(*incident.program.temporaries, temporaries);
+  return incident.requested && Agree(*incident.requested, temporaries);
+}
+
+// The module that the log is about; empty when it does not show which one.
+std::string ModuleOf(const oom::Incident& incident, const PlanInputOptions& options,
+                     Console& console) {
+  Result<Inputs> inputs = FindInputs(options.inputs);
+  if (!inputs || inputs->modules.size() < 2) return {};
+  if (!incident.executable.empty()) {
+    const auto is_named = [&](const InputModule& module) {
+      return OwnName(module.name) == incident.executable;
+    };
+    if (std::ranges::any_of(inputs->modules, is_named)) return incident.executable;
+  }
+  const std::vector<ModuleRow> rows =
+      CountModules(*inputs, {.target = options.target}, console);
+  const auto found =
+      std::ranges::find_if(rows, [&](const ModuleRow& row) { return IsMeant(incident, row); });
+  return found == rows.end() ? std::string() : found->name;
+}
+
+}  // namespace
+
+std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options,
+                                Console& console) {
+  if (options.input.module.empty())
+    options.input.module = ModuleOf(incident, options.input, console);
+  std::optional<PlanInput> input = FindPlan(options.input, console);
+  if (!input) return std::nullopt;
+  OomDump dump{.options = std::move(options), .input = *std::move(input)};
+  const Result<explain::Picture> picture =
+      explain::MakePicture(dump.input.report, dump.input.program ? &*dump.input.program : nullptr,
+                           dump.input.target);
+  if (!picture) {
+    console.Show(picture.error());
+    return std::nullopt;
+  }
+  dump.join = oom::JoinPlan(incident, *picture);
+  FirstError listener;
+  dump.advice = MakeAdvice(dump.input,
+                           {.input = dump.options.input.inputs[0],
+                            .target = dump.options.input.target,
+                            .version = dump.options.input.version,
+                            .space = {},
+                            .should_stop = StopAfter(dump.options.time_limit)},
+                           listener);
+  dump.no_advice = listener.message();
+  return dump;
+}
+
+std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
+  std::string out = fmt::format("\nWith the dump: {}\n", Printable(dump.input.name));
+  const oom::Join& join = dump.join;
+  std::string words = join.is_same
+                          ? "The figures of the log are those of this plan."
+                          : "The figures of the log are not those of this plan: it may be of "
+                            "another program, batch or compiler.";
+  if (join.figures.empty() && join.requested.is_none())
+    words = "The log has no figures to tell whether this is its program.";
+  if (!join.requested.is_none())
+    words += fmt::format(" What was wanted is allocation {}, {}.",
+                         dump.input.report.allocations[join.requested].number,
+                         report::Name(report::KindOf(dump.input.report.allocations[join.requested])));
+  AppendParagraph(words, 2, out);
+  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
+  if (!join.figures.empty()) table.Add({"", "log", "plan"});
+  for (const oom::JoinedFigure& figure : join.figures)
+    table.Add({figure.name, oom::SizeText(figure.log), HumanAndExactBytes(figure.plan),
+               figure.agrees ? "" : "differs"});
+  table.Append(out);
+
+  const Result<explain::Picture> picture =
+      explain::MakePicture(dump.input.report, dump.input.program ? &*dump.input.program : nullptr,
+                           dump.input.target);
+  const size_t count = static_cast<size_t>(std::ranges::count_if(
+      join.matches, [](const oom::Match& match) { return !match.value.is_none(); }));
+  if (!join.matches.empty() && picture) {
+    out += fmt::format("\n  Buffers of the log in the plan, {} of {}\n", count, join.matches.size());
+    const size_t limit = dump.options.limit == 0 ? join.matches.size() : dump.options.limit;
+    for (size_t i = 0; i < std::min(limit, join.matches.size()); ++i) {
+      const oom::Match& match = join.matches[i];
+      const std::optional<oom::Size>& size = incident.buffers[i].size;
+      std::string row = fmt::format("    {:>10}  ", size ? HumanBytes(size->bytes) : "?");
+      if (match.value.is_none()) {
+        out += row + "not found\n";
+        continue;
+      }
+      const report::Value& value = dump.input.report.values[match.value];
+      row += Shortened(Printable(explain::ValueName(dump.input.report, match.value)), 26);
+      if (value.has_range) row += fmt::format(", t={} to {}", value.start, value.end);
+      row += fmt::format(", {}", explain::Name(picture->fact(match.value).kind));
+      if (match.matched_by == oom::MatchedBy::kShape) row += " (by shape)";
+      out += row + '\n';
+    }
+  }
+  out += "\nWhat would save memory in this program, each tried\n";
+  if (!dump.advice) {
+    AppendParagraph("nothing can be tried: " + dump.no_advice, 2, out);
+    return out;
+  }
+  out += AdvicePage(*dump.advice, dump.input,
+                    {.input = dump.options.input.inputs[0],
+                     .target = dump.options.input.target,
+                     .version = dump.options.input.version,
+                     .space = {},
+                     .limit = 3});
+  return out;
+}
+
+void WriteOomDump(const OomDump& dump, JsonWriter& json) {
+  const oom::Join& join = dump.join;
+  json.BeginObject("dump");
+  json.Field("module", std::string_view(dump.input.name));
+  json.Field("is_same", join.is_same);
+  if (!join.requested.is_none())
+    json.Field("requested_allocation", dump.input.report.allocations[join.requested].number);
+  json.BeginArray("figures");
+  for (const oom::JoinedFigure& figure : join.figures) {
+    json.BeginObject();
+    json.Field("name", std::string_view(figure.name));
+    json.Field("log", figure.log.bytes);
+    json.Field("log_slack", figure.log.slack);
+    json.Field("plan", figure.plan);
+    json.Field("agrees", figure.agrees);
+    json.End();
+  }
+  json.End();
+  json.BeginArray("buffers");
+  for (const oom::Match& match : join.matches) {
+    json.BeginObject();
+    json.Field("matched_by", oom::Word(match.matched_by));
+    if (!match.value.is_none()) {
+      const report::Value& value = dump.input.report.values[match.value];
+      json.Field("value", std::string_view(explain::ValueName(dump.input.report, match.value)));
+      json.Field("bytes", value.size);
+      if (value.has_range) {
+        json.Field("start", value.start);
+        json.Field("end", value.end);
+      }
+    }
+    json.End();
+  }
+  json.End();
+  if (dump.advice) {
+    json.BeginArray("advice");
+    for (const advise::Advice& advice : dump.advice->advice) {
+      json.BeginObject();
+      json.Field("saved_bytes", advice.saved);
+      json.Field("saved_peak", advice.saved_peak);
+      json.Field("what", std::string_view(advice.what));
+      json.Field("how", std::string_view(advice.how));
+      json.End();
+    }
+    json.End();
+  } else {
+    json.Field("no_advice", std::string_view(dump.no_advice));
+  }
+  json.End();
+}
+
+}  // namespace stowplan::cli
