@@ -46,6 +46,9 @@
 //     advise::Donate, Apply           the program after an edit; donation as JAX and XLA do it
 //     advise::Advise                  edits that save memory, each planned again and checked
 //
+//     oom::ReadLog                    what a log says about memory that ran out
+//     oom::Explain, JoinPlan          why, and what helps; the log beside the program's plan
+//
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
 //     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
@@ -98,6 +101,9 @@
 #include "stowplan/live/analysis.h"
 #include "stowplan/live/dump.h"
 #include "stowplan/live/live_ranges.h"
+#include "stowplan/oom/explain.h"
+#include "stowplan/oom/join.h"
+#include "stowplan/oom/oom.h"
 #include "stowplan/pack/certificate.h"
 #include "stowplan/pack/check.h"
 #include "stowplan/pack/csv.h"

@@ -63,6 +63,25 @@ std::string ModuleOf(const oom::Incident& incident, const PlanInputOptions& opti
   return found == rows.end() ? std::string() : found->name;
 }
 
+// What fills the peak of the memory space that takes most.
+void AppendPeak(const OomDump& dump, const explain::Picture& picture, std::string& out) {
+  const Result<report::Summary> summary = report::Summarize(dump.input.report);
+  if (!summary || summary->spaces.empty() || !report::HasPeak(dump.input.report)) return;
+  const auto largest = std::ranges::max_element(summary->spaces, {}, &report::SpaceTotal::bytes);
+  ExplainView view{.picture = picture,
+                   .curves = explain::CurvesOf(dump.input.report),
+                   .name = dump.input.name,
+                   .input = dump.options.input.inputs[0],
+                   .is_ours = dump.input.is_ours,
+                   .space = largest->color,
+                   .moment = {}};
+  const explain::Curve& curve = view.curve();
+  view.moment = explain::MomentAt(picture, curve.peak.time, view.space);
+  out += fmt::format("\n  What fills the peak in the plan, {} at t={}\n",
+                     HumanAndExactBytes(curve.peak.bytes), curve.peak.time);
+  AppendPartition(view, explain::By::kSource, 5, out);
+}
+
 }  // namespace
 
 std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options,
@@ -106,7 +125,7 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
                          dump.input.report.allocations[join.requested].number,
                          report::Name(report::KindOf(dump.input.report.allocations[join.requested])));
   AppendParagraph(words, 2, out);
-  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
+  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight, TextTable::kLeft});
   if (!join.figures.empty()) table.Add({"", "log", "plan"});
   for (const oom::JoinedFigure& figure : join.figures)
     table.Add({figure.name, oom::SizeText(figure.log), HumanAndExactBytes(figure.plan),
@@ -137,17 +156,21 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
       out += row + '\n';
     }
   }
+  if (picture) AppendPeak(dump, *picture, out);
   out += "\nWhat would save memory in this program, each tried\n";
   if (!dump.advice) {
     AppendParagraph("nothing can be tried: " + dump.no_advice, 2, out);
     return out;
   }
-  out += AdvicePage(*dump.advice, dump.input,
-                    {.input = dump.options.input.inputs[0],
-                     .target = dump.options.input.target,
-                     .version = dump.options.input.version,
-                     .space = {},
-                     .limit = 3});
+  std::string page = AdvicePage(*dump.advice, dump.input,
+                                {.input = dump.options.input.inputs[0],
+                                 .target = dump.options.input.target,
+                                 .version = dump.options.input.version,
+                                 .space = {},
+                                 .limit = 3});
+  // Options of another command are named under "Next".
+  page.resize(std::min(page.find("--refused lists"), page.size()));
+  out += page;
   return out;
 }
 

@@ -47,6 +47,9 @@ class Documents(CliCase):
     def test_out_of_memory(self):
         self.check("docs/out-of-memory.md", 6)
 
+    def test_explain_oom(self):
+        self.check("docs/explain-oom.md", 3)
+
     def test_diff(self):
         self.check("docs/diff.md", 2)
 

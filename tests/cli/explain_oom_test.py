@@ -3,17 +3,20 @@
 
 import gzip
 import json
+import os
 import pathlib
 import unittest
 
 import cli_case
 
+STORY = pathlib.Path(os.environ["STOWPLAN_CORPUS_DIR"]) / "explain" / "story"
 LOGS = pathlib.Path(__file__).parents[2] / "examples" / "oom"
 GIB = 1 << 30
 
 # Of each log: the kinds of its first causes, and words of its first fix.
 FIRST = {
     "cpu": (["host"], "donate_argnums"),
+    "cpu_story": (["host"], "donate_argnums"),
     "gpu_async": (["other-process"], "nvidia-smi"),
     "gpu_fragmented": (["pool-fragmented", "pool-small"], "XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"),
     "gpu_other_process": (["other-process"], "nvidia-smi"),
@@ -103,6 +106,47 @@ class ExplainOomTest(cli_case.CliCase):
     def test_a_warning_is_no_failure(self):
         text = b"Allocation of 2516582400 exceeds 10% of free system memory.\n"
         self.assertIn("A warning, no failure", self.explain("-", stdin=text))
+
+    def test_dump_of_the_same_program(self):
+        page = self.explain(LOGS / "cpu_story.log", f"--dump={STORY / 'before'}")
+        self.assertIn("The figures of the log are those of this plan.", page)
+        self.assertIn("source.py:32", page)
+        self.assertIn("donate_argnames=('params',)", page)
+        document = self.document(LOGS / "cpu_story.log", f"--dump={STORY / 'before'}")["dump"]
+        self.assertTrue(document["is_same"])
+        self.assertGreater(document["advice"][0]["saved_bytes"], 0)
+
+    def test_dump_of_another_program(self):
+        page = self.explain(LOGS / "gpu_training.log", f"--dump={STORY / 'after'}")
+        self.assertIn("not those of this plan", page)
+        self.assertIn("differs", page)
+        self.assertIn("0 of 10", page)
+        self.assert_bad_use(self.run_cli("explain-oom", str(LOGS / "cpu.log"), f"--dump={self.folder}"), "there is no plan")
+        self.assert_bad_use(self.run_cli("explain-oom", str(LOGS / "cpu.log"), "--dump=no/such"))
+
+    def test_buffers_are_found(self):
+        dump = STORY / "before"
+        values = json.loads(self.run_cli("explain", str(dump), "--by=value", "--top=0", "--format=json").out)
+        rows = [row for row in values["partitions"]["value"]["rows"] if row.get("size", 0) > 1 << 20][:12]
+        self.assertGreaterEqual(len(rows), 8)
+        lines = ["RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1948490424 bytes.", "Peak buffers:"]
+        for number, row in enumerate(rows, 1):
+            lines += [f"Buffer {number}:", f"Size: {row['size'] / (1 << 20):.2f}MiB"]
+            if row.get("op_name"):
+                lines.append(f'Operator: op_name="{row["op_name"]}"')
+            lines += [f"Shape: {row['shape'].split('{')[0]}", "=========================="]
+        document = self.document("-", f"--dump={dump}", stdin="\n".join(lines).encode())["dump"]
+        self.assertEqual(len(document["buffers"]), len(rows))
+        for match, row in zip(document["buffers"], rows, strict=True):
+            self.assertNotEqual(match["matched_by"], "nothing", row)
+            self.assertEqual(match["bytes"], row["size"])
+        # No value stands for two buffers.
+        self.assertEqual(len({match["value"] for match in document["buffers"]}), len(rows))
+
+    def test_module_of_the_log(self):
+        named = self.write("log", "Out of memory while trying to allocate 5 bytes. [executable_name='jit_step']\n")
+        answer = self.run_cli("explain-oom", named, f"--dump={STORY}")
+        self.assertEqual(answer.code, 0, answer)
 
     def test_names_command_no_terminal(self):
         text = b'Out of memory while trying to allocate 5 bytes. [executable_name=\'jit_\x1b]0;x\x07\x9b\']\nPeak buffers:\nBuffer 1:\nSize: 5B\nOperator: op_name="\x1b[31mred\xff"\n'

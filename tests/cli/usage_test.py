@@ -7,7 +7,7 @@ import unittest
 
 from cli_case import BINARY, MODULE, CliCase
 
-COMMANDS = ("print", "verify", "stats", "report", "explain", "export", "assign", "replan", "completion")
+COMMANDS = ("print", "verify", "stats", "report", "explain", "explain-oom", "export", "assign", "replan", "completion")
 
 
 class Help(CliCase):
