@@ -47,7 +47,7 @@ bool IsMeant(const oom::Incident& incident, const ModuleRow& row) {
 
 // The module that the log is about; empty when it does not show which one.
 std::string ModuleOf(const oom::Incident& incident, const PlanInputOptions& options,
-                     Console& console) {
+                     Listener& listener) {
   Result<Inputs> inputs = FindInputs(options.inputs);
   if (!inputs || inputs->modules.size() < 2) return {};
   if (!incident.executable.empty()) {
@@ -56,8 +56,7 @@ std::string ModuleOf(const oom::Incident& incident, const PlanInputOptions& opti
     };
     if (std::ranges::any_of(inputs->modules, is_named)) return incident.executable;
   }
-  const std::vector<ModuleRow> rows =
-      CountModules(*inputs, {.target = options.target}, console);
+  const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target}, listener);
   const auto found =
       std::ranges::find_if(rows, [&](const ModuleRow& row) { return IsMeant(incident, row); });
   return found == rows.end() ? std::string() : found->name;
@@ -85,29 +84,28 @@ void AppendPeak(const OomDump& dump, const explain::Picture& picture, std::strin
 }  // namespace
 
 std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options,
-                                Console& console) {
+                                Listener& listener) {
   if (options.input.module.empty())
-    options.input.module = ModuleOf(incident, options.input, console);
-  std::optional<PlanInput> input = FindPlan(options.input, console);
+    options.input.module = ModuleOf(incident, options.input, listener);
+  std::optional<PlanInput> input = FindPlan(options.input, listener);
   if (!input) return std::nullopt;
   OomDump dump{.options = std::move(options), .input = *std::move(input)};
-  const Result<explain::Picture> picture =
-      explain::MakePicture(dump.input.report, dump.input.program ? &*dump.input.program : nullptr,
-                           dump.input.target);
+  const Result<explain::Picture> picture = explain::MakePicture(
+      dump.input.report, dump.input.program ? &*dump.input.program : nullptr, dump.input.target);
   if (!picture) {
-    console.Show(picture.error());
+    listener.Show(picture.error());
     return std::nullopt;
   }
   dump.join = oom::JoinPlan(incident, *picture);
-  FirstError listener;
+  FirstError first;
   dump.advice = MakeAdvice(dump.input,
                            {.input = dump.options.input.inputs[0],
                             .target = dump.options.input.target,
                             .version = dump.options.input.version,
                             .space = {},
                             .should_stop = StopAfter(dump.options.time_limit)},
-                           listener);
-  dump.no_advice = listener.message();
+                           first);
+  dump.no_advice = first.message();
   return dump;
 }
 
@@ -121,9 +119,10 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
   if (join.figures.empty() && join.requested.is_none())
     words = "The log has no figures to tell whether this is its program.";
   if (!join.requested.is_none())
-    words += fmt::format(" What was wanted is allocation {}, {}.",
-                         dump.input.report.allocations[join.requested].number,
-                         report::Name(report::KindOf(dump.input.report.allocations[join.requested])));
+    words +=
+        fmt::format(" What was wanted is allocation {}, {}.",
+                    dump.input.report.allocations[join.requested].number,
+                    report::Name(report::KindOf(dump.input.report.allocations[join.requested])));
   AppendParagraph(words, 2, out);
   TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight, TextTable::kLeft});
   if (!join.figures.empty()) table.Add({"", "log", "plan"});
@@ -132,13 +131,13 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
                figure.agrees ? "" : "differs"});
   table.Append(out);
 
-  const Result<explain::Picture> picture =
-      explain::MakePicture(dump.input.report, dump.input.program ? &*dump.input.program : nullptr,
-                           dump.input.target);
+  const Result<explain::Picture> picture = explain::MakePicture(
+      dump.input.report, dump.input.program ? &*dump.input.program : nullptr, dump.input.target);
   const size_t count = static_cast<size_t>(std::ranges::count_if(
       join.matches, [](const oom::Match& match) { return !match.value.is_none(); }));
   if (!join.matches.empty() && picture) {
-    out += fmt::format("\n  Buffers of the log in the plan, {} of {}\n", count, join.matches.size());
+    out +=
+        fmt::format("\n  Buffers of the log in the plan, {} of {}\n", count, join.matches.size());
     const size_t limit = dump.options.limit == 0 ? join.matches.size() : dump.options.limit;
     for (size_t i = 0; i < std::min(limit, join.matches.size()); ++i) {
       const oom::Match& match = join.matches[i];

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/json_writer.h"
-#include "cli/console.h"
+#include "cli/listener.h"
 #include "cli/plan_input.h"
 #include "stowplan/advise/advice.h"
 #include "stowplan/oom/join.h"
@@ -31,7 +31,7 @@ struct OomDump {
 // Of a dump's modules the one that the log names, else the one whose figures are the log's, else
 // the largest. Nothing, and messages, when there is no plan.
 std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options,
-                                Console& console);
+                                Listener& listener);
 
 // More of the page.
 std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump);

@@ -32,7 +32,9 @@ void AppendWhere(const Incident& incident, std::string& out) {
   if (incident.count > 1) words += fmt::format(", said {} times", incident.count);
   if (!incident.devices.empty()) {
     constexpr size_t kMost = 4;
-    words += incident.devices.size() == 1 ? ", by " : fmt::format(", by {} devices: ", incident.devices.size());
+    words += incident.devices.size() == 1
+                 ? ", by "
+                 : fmt::format(", by {} devices: ", incident.devices.size());
     for (size_t i = 0; i < std::min(kMost, incident.devices.size()); ++i)
       words += (i > 0 ? ", " : "") + incident.devices[i];
     if (incident.devices.size() > kMost) words += ", ...";
@@ -53,10 +55,10 @@ void AppendFigures(const oom::Explanation& explanation, std::string& out) {
 
 // "jit(step)/.../dot_general  model.py:42"
 std::string WordsOf(const oom::Buffer& buffer) {
-  std::string source = buffer.source_file.empty()
-                           ? std::string()
-                           : LineText(ShortenedPath(Printable(buffer.source_file), 36),
-                                      buffer.source_line);
+  std::string source =
+      buffer.source_file.empty()
+          ? std::string()
+          : LineText(ShortenedPath(Printable(buffer.source_file), 36), buffer.source_line);
   std::string words;
   const size_t room = kExplainWidth - 6 - (source.empty() ? 0 : TextWidth(source) + 2);
   if (!buffer.op_name.empty()) words = ShortenedOpName(Printable(buffer.op_name), room);
@@ -119,21 +121,25 @@ void AppendFixes(const oom::Explanation& explanation, std::string& out) {
     if (!fix.note.empty()) AppendParagraph(Printable(fix.note), 5, out);
   }
   if (explanation.fixes.size() > kMost)
-    out += fmt::format("     and {} more (--format=json has all)\n",
-                       explanation.fixes.size() - kMost);
+    out +=
+        fmt::format("     and {} more (--format=json has all)\n", explanation.fixes.size() - kMost);
 }
 
 void AppendLog(const OomView& view, std::string& out) {
   const oom::Log& log = view.log;
   if (log.incidents.size() < 2) return;
-  out += fmt::format("\nIn this log, {} of them\n", log.incidents.size() + static_cast<size_t>(log.left_out));
+  out += fmt::format("\nIn this log, {} of them\n",
+                     log.incidents.size() + static_cast<size_t>(log.left_out));
   constexpr size_t kMost = 12;
   for (size_t i = 0; i < std::min(kMost, log.incidents.size()); ++i) {
     const Incident& incident = log.incidents[i];
     const std::string mark = i == view.incident ? "*" : " ";
-    const std::string head = fmt::format("  {} {:>2}. line {}, {}x: ", mark, i + 1, incident.line, incident.count);
-    out += head + Shortened(Printable(incident.message),
-                            std::max<size_t>(20, kExplainWidth - TextWidth(head))) + '\n';
+    const std::string head =
+        fmt::format("  {} {:>2}. line {}, {}x: ", mark, i + 1, incident.line, incident.count);
+    out += head +
+           Shortened(Printable(incident.message),
+                     std::max<size_t>(20, kExplainWidth - TextWidth(head))) +
+           '\n';
   }
   if (log.incidents.size() > kMost)
     out += fmt::format("    and {} more (--format=json has all)\n", log.incidents.size() - kMost);

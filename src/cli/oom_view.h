@@ -15,9 +15,9 @@ struct OomDump;
 
 struct OomView {
   const oom::Log& log;
-  size_t incident = 0;       // the one that is explained
-  std::string input = {};    // as it was typed, for commands to try next; empty: no such
-  size_t limit = 8;          // buffers that are shown; 0: all
+  size_t incident = 0;            // the one that is explained
+  std::string input = {};         // as it was typed, for commands to try next; empty: no such
+  size_t limit = 8;               // buffers that are shown; 0: all
   const OomDump* dump = nullptr;  // null: no dump was given
 };
 

@@ -76,7 +76,8 @@ std::optional<Size> SharedOutputs(const Program& program) {
 
 std::optional<Size> PaddingOf(const Incident& incident) {
   const Program& program = incident.program;
-  if (program.padded && program.unpadded) return IfPositive(Minus(program.padded, program.unpadded));
+  if (program.padded && program.unpadded)
+    return IfPositive(Minus(program.padded, program.unpadded));
   std::optional<Size> sum;
   for (const Buffer& buffer : incident.buffers) {
     std::optional<Size> padding = buffer.padding;
@@ -150,7 +151,8 @@ bool IsKernel(const Incident& incident) {
 }
 
 std::string SpaceWords(const Incident& incident) {
-  if (incident.kind == Kind::kHost || incident.backend == Backend::kCpu) return "the machine's memory";
+  if (incident.kind == Kind::kHost || incident.backend == Backend::kCpu)
+    return "the machine's memory";
   if (incident.space == "hbm") return "the TPU's main memory (hbm)";
   if (incident.space == "vmem") return "the TPU's vector memory (vmem)";
   if (incident.space == "smem") return "the TPU's scalar memory (smem)";

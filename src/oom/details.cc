@@ -159,8 +159,7 @@ bool ReadDriver(std::string_view text, std::string_view lower, Incident& inciden
 }  // namespace
 
 // "Total hbm usage >= 22.47G:", "Program hbm requirement 21.95G:" and what they announce.
-bool DetailReader::ReadProgram(std::string_view text, std::string_view lower,
-                               Incident& incident) {
+bool DetailReader::ReadProgram(std::string_view text, std::string_view lower, Incident& incident) {
   if (lower.starts_with("total ") && lower.contains(" usage >= ")) {
     list_ = List::kUsage;
     return true;
@@ -217,7 +216,8 @@ bool DetailReader::ReadPart(std::string_view text, std::string_view lower, Incid
   }
   // Only the parts of a program: anything else of this form ends the list.
   if (!name.contains("HLO temp") && name.contains(':')) return false;
-  if (incident.program.parts.size() < 40) incident.program.parts.push_back({std::string(name), *size});
+  if (incident.program.parts.size() < 40)
+    incident.program.parts.push_back({std::string(name), *size});
   if (name == "HLO temp") {
     Fill(incident.program.temporaries, size);
     Fill(incident.program.unpadded, SizeBehind(text, lower, "unpadded ("));

@@ -10,8 +10,8 @@ namespace {
 
 std::string Percent(const Size& part, const Size& whole) {
   if (whole.bytes <= 0) return {};
-  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(part.bytes) /
-                                    static_cast<double>(whole.bytes));
+  return fmt::format("{:.1f}%",
+                     100.0 * static_cast<double>(part.bytes) / static_cast<double>(whole.bytes));
 }
 
 class Table {
@@ -72,10 +72,9 @@ std::string HeadlineOf(const Case& one) {
                            text(incident.used), space, text(incident.limit));
       return fmt::format("The compiler gave up: the program does not fit into {}.", space);
     case Kind::kScoped: {
-      const std::string who =
-          incident.instruction.empty()
-              ? std::string("one instruction")
-              : fmt::format("`{}`", incident.instruction);
+      const std::string who = incident.instruction.empty()
+                                  ? std::string("one instruction")
+                                  : fmt::format("`{}`", incident.instruction);
       if (incident.used && incident.limit)
         return fmt::format("The compiler gave up: {} wants {} of scratch in {}, and may have {}.",
                            who, text(incident.used), space, text(incident.limit));
@@ -105,7 +104,8 @@ std::string HeadlineOf(const Case& one) {
         return fmt::format(
             "A warning, no failure: {} in one piece were not there, and XLA went on without.",
             text(incident.requested));
-      if (!incident.requested) return "An allocation failed; the log does not say how large it was.";
+      if (!incident.requested)
+        return "An allocation failed; the log does not say how large it was.";
       if (const std::optional<Size> free = FreeOf(incident); free && free->bytes >= 0)
         return fmt::format("{} were wanted in one piece, and of {} {} are free.",
                            text(incident.requested), space, text(free));
@@ -126,18 +126,18 @@ std::vector<Figure> FiguresOf(const Case& one) {
     table.Add("wanted", incident.requested, "in one piece");
   }
   if (incident.kind == Kind::kLoad || incident.kind == Kind::kBuffer) {
-    table.Add("free", FreeOf(incident),
-              FreeOf(incident) == Minus(incident.pool.limit, incident.pool.in_use) &&
-                      incident.pool.limit
-                  ? "limit less in use"
-                  : "");
+    table.Add(
+        "free", FreeOf(incident),
+        FreeOf(incident) == Minus(incident.pool.limit, incident.pool.in_use) && incident.pool.limit
+            ? "limit less in use"
+            : "");
     table.Add("largest free piece", incident.largest_free);
   }
   table.Add("there is", incident.limit,
-            incident.pool.limit ? fmt::format("limit of the pool{}{}",
-                                              incident.pool.name.empty() ? "" : " ",
-                                              incident.pool.name)
-                                : "");
+            incident.pool.limit
+                ? fmt::format("limit of the pool{}{}", incident.pool.name.empty() ? "" : " ",
+                              incident.pool.name)
+                : "");
   table.Add("in use", incident.pool.in_use,
             incident.pool.in_use && incident.limit
                 ? Percent(*incident.pool.in_use, *incident.limit) + " of the limit"
@@ -145,9 +145,9 @@ std::vector<Figure> FiguresOf(const Case& one) {
   table.Add("most in use so far", incident.pool.max_in_use);
   table.Add("free on the device", incident.device_free, "by its driver");
   table.Add("the device has", incident.device_total, "by its driver");
-  table.Add("lacking", one.lack,
-            one.lack && incident.used ? Percent(*one.lack, *incident.used) + " of what is needed"
-                                      : "");
+  table.Add(
+      "lacking", one.lack,
+      one.lack && incident.used ? Percent(*one.lack, *incident.used) + " of what is needed" : "");
   AddProgram(one, table);
   table.Add("reserved by the system", incident.reserved);
   return table.Take();
@@ -162,8 +162,7 @@ std::vector<std::string> UnknownOf(const Case& one) {
     unknown.push_back(fmt::format(
         "The figures do not add up: {} less {} is not {}. The text may be damaged.",
         SizeText(*incident.used), SizeText(*incident.limit), SizeText(*incident.exceeded)));
-  if (is_device && !one.limit)
-    unknown.emplace_back("How much memory there is: no line says it.");
+  if (is_device && !one.limit) unknown.emplace_back("How much memory there is: no line says it.");
   if (incident.kind == Kind::kBuffer && !incident.pool.in_use && !incident.free)
     unknown.emplace_back(
         "What was in use: allocators tell it in the lines before the error (Stats: Limit, InUse), "

@@ -46,19 +46,18 @@ Fix Judged(const Case& one, Fix fix) {
 }
 
 Fix Donate(const Case& one, CauseKind cause, const std::optional<Size>& saves) {
-  return Judged(one, {.cause = cause,
-                      .what = "donate arguments that are not needed after the call, so that "
-                              "results take their memory",
-                      .how = Words(one,
-                                   {"jax.jit(step, donate_argnums=(0,))",
-                                    "jax.jit(step, donate_argnames=('state',))"},
-                                   {"update tensors in place: PyTorch/XLA then aliases them"},
-                                   {"tf.Variable.assign: variables are updated in place"}),
-                      .note = IsJax(one)
-                                  ? "Only an argument with the shape and type of a result helps."
-                                  : "",
-                      .saves = saves,
-                      .effort = 1});
+  return Judged(
+      one,
+      {.cause = cause,
+       .what = "donate arguments that are not needed after the call, so that "
+               "results take their memory",
+       .how = Words(
+           one, {"jax.jit(step, donate_argnums=(0,))", "jax.jit(step, donate_argnames=('state',))"},
+           {"update tensors in place: PyTorch/XLA then aliases them"},
+           {"tf.Variable.assign: variables are updated in place"}),
+       .note = IsJax(one) ? "Only an argument with the shape and type of a result helps." : "",
+       .saves = saves,
+       .effort = 1});
 }
 
 Fix SmallerBatch(const Case& one, CauseKind cause) {
@@ -74,8 +73,8 @@ Fix SmallerBatch(const Case& one, CauseKind cause) {
   if (one.lack && temporaries && temporaries->bytes > one.lack->bytes) {
     // Percent, rounded down: promises are kept.
     const int64_t percent = (temporaries->bytes - one.lack->bytes) / (temporaries->bytes / 100 + 1);
-    fix.note = fmt::format(
-        "If all temporaries grow with the batch, about {}% of it fits.", percent);
+    fix.note =
+        fmt::format("If all temporaries grow with the batch, about {}% of it fits.", percent);
     fix.saves = one.lack;
     fix.is_enough = true;
   }
@@ -92,11 +91,11 @@ Fix Checkpoint(const Case& one, CauseKind cause, const std::string& place,
                              : fmt::format("compute what {} makes again in the backward pass "
                                            "instead of keeping it",
                                            place),
-       .how = Words(one,
-                    {"@jax.checkpoint on each layer, inside of the scan over layers",
-                     "jax.checkpoint(layer, policy=jax.checkpoint_policies.nothing_saveable)"},
-                    {"torch_xla.utils.checkpoint.checkpoint(layer, x)"},
-                    {"tf.recompute_grad(layer)"}),
+       .how =
+           Words(one,
+                 {"@jax.checkpoint on each layer, inside of the scan over layers",
+                  "jax.checkpoint(layer, policy=jax.checkpoint_policies.nothing_saveable)"},
+                 {"torch_xla.utils.checkpoint.checkpoint(layer, x)"}, {"tf.recompute_grad(layer)"}),
        .note = "Costs about one more forward pass.",
        .saves = saves,
        .effort = 2});
@@ -107,36 +106,36 @@ std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
   const bool is_tpu = incident.backend == Backend::kTpu;
   switch (cause.kind) {
     case CauseKind::kOtherProcess:
-      return {Judged(one, {.cause = cause.kind,
-                           .what = "see who has the GPU's memory, and end or shrink it",
-                           .how = {"nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
-                           .note = "On AMD: rocm-smi --showpids.",
-                           .saves = cause.bytes}),
-              {.cause = cause.kind,
-               .what = "let each of several JAX processes take a part, or only what it needs",
-               .how = Words(one,
-                            {"XLA_PYTHON_CLIENT_MEM_FRACTION=.40",
-                             "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
-                            {"PJRT_ALLOCATOR_FRACTION=.40", "PJRT_ALLOCATOR_PREALLOCATE=false"},
-                            {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
-               .note = "TensorFlow beside JAX takes the GPU too: "
-                       "tf.config.set_visible_devices([], 'GPU')."}};
+      return {
+          Judged(one, {.cause = cause.kind,
+                       .what = "see who has the GPU's memory, and end or shrink it",
+                       .how = {"nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
+                       .note = "On AMD: rocm-smi --showpids.",
+                       .saves = cause.bytes}),
+          {.cause = cause.kind,
+           .what = "let each of several JAX processes take a part, or only what it needs",
+           .how = Words(
+               one, {"XLA_PYTHON_CLIENT_MEM_FRACTION=.40", "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
+               {"PJRT_ALLOCATOR_FRACTION=.40", "PJRT_ALLOCATOR_PREALLOCATE=false"},
+               {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
+           .note = "TensorFlow beside JAX takes the GPU too: "
+                   "tf.config.set_visible_devices([], 'GPU')."}};
     case CauseKind::kOutsidePool:
-      return {{.cause = cause.kind,
-               .what = "leave more memory outside of XLA's pool",
-               .how = Words(one,
-                            {"XLA_PYTHON_CLIENT_MEM_FRACTION=.60",
-                             "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
-                            {"PJRT_ALLOCATOR_FRACTION=.60"}, {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
-               .note = IsJax(one) ? "Newer JAX calls the first one XLA_CLIENT_MEM_FRACTION." : ""}};
+      return {
+          {.cause = cause.kind,
+           .what = "leave more memory outside of XLA's pool",
+           .how = Words(
+               one, {"XLA_PYTHON_CLIENT_MEM_FRACTION=.60", "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
+               {"PJRT_ALLOCATOR_FRACTION=.60"}, {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
+           .note = IsJax(one) ? "Newer JAX calls the first one XLA_CLIENT_MEM_FRACTION." : ""}};
     case CauseKind::kPoolSmall:
-      return {Judged(one, {.cause = cause.kind,
-                           .what = "give XLA's pool more of the GPU",
-                           .how = Words(one, {"XLA_PYTHON_CLIENT_MEM_FRACTION=.95"},
-                                        {"PJRT_ALLOCATOR_FRACTION=.95"},
-                                        {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
-                           .note = IsJax(one) ? "Newer JAX calls it XLA_CLIENT_MEM_FRACTION." : "",
-                           .saves = cause.bytes})};
+      return {Judged(
+          one, {.cause = cause.kind,
+                .what = "give XLA's pool more of the GPU",
+                .how = Words(one, {"XLA_PYTHON_CLIENT_MEM_FRACTION=.95"},
+                             {"PJRT_ALLOCATOR_FRACTION=.95"}, {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
+                .note = IsJax(one) ? "Newer JAX calls it XLA_CLIENT_MEM_FRACTION." : "",
+                .saves = cause.bytes})};
     case CauseKind::kPoolFragmented: {
       if (is_tpu)
         return {{.cause = cause.kind,
@@ -146,21 +145,20 @@ std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
                          "for a in jax.live_arrays(): print(a.nbytes, a.shape, a.dtype)"},
                  .note = {},
                  .effort = 1}};
-      std::vector<Fix> fixes = {{.cause = cause.kind,
-                                 .what = "use an allocator that can join free pieces",
-                                 .how = Words(one, {"XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"},
-                                              {"PJRT_ALLOCATOR_CUDA_ASYNC=true"},
-                                              {"TF_GPU_ALLOCATOR=cuda_malloc_async"}),
-                                 .note = {},
-                                 .saves = one.lack,
-                                 .is_enough = one.lack.has_value()}};
+      std::vector<Fix> fixes = {
+          {.cause = cause.kind,
+           .what = "use an allocator that can join free pieces",
+           .how = Words(one, {"XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async"},
+                        {"PJRT_ALLOCATOR_CUDA_ASYNC=true"}, {"TF_GPU_ALLOCATOR=cuda_malloc_async"}),
+           .note = {},
+           .saves = one.lack,
+           .is_enough = one.lack.has_value()}};
       if (incident.largest_free && incident.largest_free->bytes > kMiB)
         fixes.push_back(
             {.cause = cause.kind,
              .what = "let XLA split the temporaries into pieces that fit",
-             .how = {fmt::format(
-                 "XLA_FLAGS=--xla_multiheap_size_constraint_per_heap={}",
-                 incident.largest_free->bytes / kMiB * kMiB)},
+             .how = {fmt::format("XLA_FLAGS=--xla_multiheap_size_constraint_per_heap={}",
+                                 incident.largest_free->bytes / kMiB * kMiB)},
              .note = "Helps when the request is for temporaries of a program."});
       return fixes;
     }
@@ -276,11 +274,11 @@ Fix PaddingFix(const Case& one, const Cause& cause) {
     std::string line = buffer->shape.substr(0, buffer->shape.find('{'));
     if (!place.empty()) line += " (" + place + ")";
     if (order && buffer->size) {
-      line += fmt::format(
-          ": {} -> {} with {},{} last", HumanBytes(buffer->size->bytes),
-          HumanBytes(static_cast<int64_t>(static_cast<double>(buffer->size->bytes) * order->factor)),
-          shape->dimensions[static_cast<size_t>(order->second)],
-          shape->dimensions[static_cast<size_t>(order->minor)]);
+      line += fmt::format(": {} -> {} with {},{} last", HumanBytes(buffer->size->bytes),
+                          HumanBytes(static_cast<int64_t>(static_cast<double>(buffer->size->bytes) *
+                                                          order->factor)),
+                          shape->dimensions[static_cast<size_t>(order->second)],
+                          shape->dimensions[static_cast<size_t>(order->minor)]);
     } else {
       line += ": merge its innermost dimensions with another one";
     }
@@ -317,27 +315,26 @@ std::vector<Fix> ShapeFixes(const Case& one, const Cause& cause, const Buffer& b
   });
   if (rank >= 2 && vocabulary != dimensions.end())
     fixes.push_back(Judged(
-        one, {.cause = cause.kind,
-              .what = fmt::format("compute the loss in pieces, if the {} are a vocabulary",
-                                  *vocabulary),
-              .how = Words(one, {"jax.lax.map(jax.checkpoint(loss), token_blocks)"},
-                           {"checkpoint(loss, block) for blocks of tokens"},
-                           {"tf.map_fn(tf.recompute_grad(loss), token_blocks)"}),
-              .note = {},
-              .saves = cause.bytes,
-              .effort = 2}));
+        one,
+        {.cause = cause.kind,
+         .what = fmt::format("compute the loss in pieces, if the {} are a vocabulary", *vocabulary),
+         .how = Words(one, {"jax.lax.map(jax.checkpoint(loss), token_blocks)"},
+                      {"checkpoint(loss, block) for blocks of tokens"},
+                      {"tf.map_fn(tf.recompute_grad(loss), token_blocks)"}),
+         .note = {},
+         .saves = cause.bytes,
+         .effort = 2}));
   if (shape->type == "f32")
-    fixes.push_back(Judged(one, {.cause = cause.kind,
-                                 .what = "use 16 bits for it, where precision allows",
-                                 .how = Words(one, {"x.astype(jnp.bfloat16)"},
-                                              {"x.to(torch.bfloat16)"},
-                                              {"tf.cast(x, tf.bfloat16)"}),
-                                 .note = "Changes results.",
-                                 .saves = cause.bytes ? std::optional(Size{
-                                                            .bytes = cause.bytes->bytes / 2,
-                                                            .slack = cause.bytes->slack / 2})
-                                                      : std::nullopt,
-                                 .effort = 3}));
+    fixes.push_back(
+        Judged(one, {.cause = cause.kind,
+                     .what = "use 16 bits for it, where precision allows",
+                     .how = Words(one, {"x.astype(jnp.bfloat16)"}, {"x.to(torch.bfloat16)"},
+                                  {"tf.cast(x, tf.bfloat16)"}),
+                     .note = "Changes results.",
+                     .saves = cause.bytes ? std::optional(Size{.bytes = cause.bytes->bytes / 2,
+                                                               .slack = cause.bytes->slack / 2})
+                                          : std::nullopt,
+                     .effort = 3}));
   return fixes;
 }
 
@@ -358,22 +355,20 @@ Fix Shard(const Case& one, const Cause& cause) {
 std::vector<Fix> RematFixes(const Case& one, const Cause& cause) {
   std::vector<Fix> fixes = {Checkpoint(one, cause.kind, {}, ActivationsOf(one.incident))};
   if (one.incident.backend == Backend::kTpu) {
-    fixes.push_back(
-        {.cause = cause.kind,
-         .what = "let XLA try harder, or hide less latency",
-         .how = {"LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY",
-                 "LIBTPU_INIT_ARGS=--xla_latency_hiding_scheduler_rerun=5",
-                 "LIBTPU_INIT_ARGS=--xla_tpu_enable_latency_hiding_scheduler=false"},
-         .note = "Costs time, of the compiler or of each step.",
-         .effort = 1});
+    fixes.push_back({.cause = cause.kind,
+                     .what = "let XLA try harder, or hide less latency",
+                     .how = {"LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY",
+                             "LIBTPU_INIT_ARGS=--xla_latency_hiding_scheduler_rerun=5",
+                             "LIBTPU_INIT_ARGS=--xla_tpu_enable_latency_hiding_scheduler=false"},
+                     .note = "Costs time, of the compiler or of each step.",
+                     .effort = 1});
   } else {
-    fixes.push_back(
-        {.cause = cause.kind,
-         .what = "let XLA aim lower, or hide less latency",
-         .how = {"XLA_FLAGS=--xla_gpu_memory_limit_slop_factor=80",
-                 "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=false"},
-         .note = "Without flags the first is 95, the second false.",
-         .effort = 1});
+    fixes.push_back({.cause = cause.kind,
+                     .what = "let XLA aim lower, or hide less latency",
+                     .how = {"XLA_FLAGS=--xla_gpu_memory_limit_slop_factor=80",
+                             "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=false"},
+                     .note = "Without flags the first is 95, the second false.",
+                     .effort = 1});
   }
   return fixes;
 }
@@ -409,7 +404,8 @@ std::vector<Fix> FixesFor(const Case& one, const Cause& cause) {
       std::vector<Fix> fixes;
       if (groups.empty()) return fixes;
       fixes = ShapeFixes(one, cause, incident.buffers[groups[0].first]);
-      if (IsTraining(incident)) fixes.push_back(Checkpoint(one, cause.kind, groups[0].name, cause.bytes));
+      if (IsTraining(incident))
+        fixes.push_back(Checkpoint(one, cause.kind, groups[0].name, cause.bytes));
       return fixes;
     }
     case CauseKind::kPacking:
@@ -446,8 +442,8 @@ std::vector<Fix> FixesFor(const Case& one, const Cause& cause) {
     case CauseKind::kRemat:
       return RematFixes(one, cause);
     case CauseKind::kTooLarge:
-      return {Checkpoint(one, cause.kind, {}, ActivationsOf(incident)), SmallerBatch(one, cause.kind),
-              Donate(one, cause.kind, {})};
+      return {Checkpoint(one, cause.kind, {}, ActivationsOf(incident)),
+              SmallerBatch(one, cause.kind), Donate(one, cause.kind, {})};
   }
   return {};
 }

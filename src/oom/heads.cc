@@ -25,7 +25,8 @@ struct Scan {
   }
   // Behind words that begin within `most` characters.
   bool SkipTo(std::string_view words, size_t most) {
-    const std::string_view near = std::string_view(window.lower).substr(0, at + most + words.size());
+    const std::string_view near =
+        std::string_view(window.lower).substr(0, at + most + words.size());
     const size_t found = near.find(words, at);
     if (found == std::string_view::npos) return false;
     at = found + words.size();
@@ -55,7 +56,8 @@ void AddDevice(Incident& incident, std::string_view name) {
 
 Backend BackendOf(std::string_view allocator) {
   const std::string lower = SmallLetters(allocator);
-  if (lower.contains("gpu") || lower.contains("cuda") || lower.contains("hip")) return Backend::kGpu;
+  if (lower.contains("gpu") || lower.contains("cuda") || lower.contains("hip"))
+    return Backend::kGpu;
   if (lower.contains("cpu")) return Backend::kCpu;
   return Backend::kUnknown;
 }
@@ -70,8 +72,7 @@ bool TpuSpace(Scan& scan, size_t, Head& head) {
     incident.kind = Kind::kScoped;
     const Label label = ReadLabel(std::string_view(scan.window.text).substr(scan.at));
     incident.instruction = label.instruction;
-    incident.is_custom_kernel =
-        label.opcode == "custom-call" || scan.Has("tpu_custom_call", 4000);
+    incident.is_custom_kernel = label.opcode == "custom-call" || scan.Has("tpu_custom_call", 4000);
     return true;
   }
   if (scan.SkipTo("used ", 40)) {
@@ -290,11 +291,21 @@ std::optional<Size> TensorSize(std::string_view shape, std::string_view type) {
     std::string_view name;
     int64_t bytes;
   };
-  constexpr std::array<Width, 16> kWidths = {{{"bool", 1},      {"int8", 1},       {"uint8", 1},
-                                              {"half", 2},      {"bfloat16", 2},   {"int16", 2},
-                                              {"uint16", 2},    {"float", 4},      {"int32", 4},
-                                              {"uint32", 4},    {"double", 8},     {"int64", 8},
-                                              {"uint64", 8},    {"complex64", 8},  {"complex128", 16},
+  constexpr std::array<Width, 16> kWidths = {{{"bool", 1},
+                                              {"int8", 1},
+                                              {"uint8", 1},
+                                              {"half", 2},
+                                              {"bfloat16", 2},
+                                              {"int16", 2},
+                                              {"uint16", 2},
+                                              {"float", 4},
+                                              {"int32", 4},
+                                              {"uint32", 4},
+                                              {"double", 8},
+                                              {"int64", 8},
+                                              {"uint64", 8},
+                                              {"complex64", 8},
+                                              {"complex128", 16},
                                               {"float16", 2}}};
   const auto* const width = std::ranges::find(kWidths, type, &Width::name);
   if (width == kWidths.end()) return std::nullopt;
@@ -372,15 +383,15 @@ std::string MessageAt(const Window& window, size_t begin) {
   // "Unable to allocate 184. GiB" ends later.
   if (end != std::string::npos && end > 0 && IsDigit(window.text[end - 1]))
     end = window.text.find(". ", end + 1);
-  return window.text.substr(from, std::min(end == std::string::npos ? kLongest : end + 1 - from,
-                                           kLongest));
+  return window.text.substr(
+      from, std::min(end == std::string::npos ? kLongest : end + 1 - from, kLongest));
 }
 
 }  // namespace
 
 bool MayBegin(const Window& window) {
   constexpr std::array<std::string_view, 6> kOthers = {
-      "resource_exhausted: ", "resource exhausted: ", "reduce memory use below ", "stats:",
+      "resource_exhausted: ", "resource exhausted: ",  "reduce memory use below ", "stats:",
       "bin (256):",           "bfcallocator dump for "};
   const auto begins = [&](std::string_view words) {
     const std::string_view text = window.lower;
@@ -447,7 +458,8 @@ std::optional<Remat> FindRemat(const Window& window) {
 }
 
 std::string FindCode(const Window& window) {
-  for (size_t at = window.text.find('E'); at < window.first_line; at = window.text.find('E', at + 1)) {
+  for (size_t at = window.text.find('E'); at < window.first_line;
+       at = window.text.find('E', at + 1)) {
     const std::string_view word = std::string_view(window.text).substr(at, 6);
     if (word.size() == 6 && word[5] == ':' && (at == 0 || window.text[at - 1] == ' ') &&
         std::ranges::all_of(word.substr(1, 4), IsDigit))

@@ -25,10 +25,9 @@ int ScoreOf(const Buffer& buffer, const explain::Picture& picture, report::Value
   const explain::ValueFact& fact = picture.fact(id);
   int score = 0;
   if (!buffer.op_name.empty() && fact.op_name == buffer.op_name) score += 8;
-  if (!buffer.opcode.empty() && hlo::Name(picture.op_of(id).opcode) == buffer.opcode)
-    score += 4;
-  if (buffer.is_parameter == (fact.kind == explain::Kind::kParameter ||
-                              fact.kind == explain::Kind::kDonated))
+  if (!buffer.opcode.empty() && hlo::Name(picture.op_of(id).opcode) == buffer.opcode) score += 4;
+  if (buffer.is_parameter ==
+      (fact.kind == explain::Kind::kParameter || fact.kind == explain::Kind::kDonated))
     score += 2;
   if (picture.peak && value.has_range && value.start <= picture.peak->all.time &&
       picture.peak->all.time <= value.end)

@@ -68,9 +68,8 @@ size_t ProcessLength(std::string_view text) {
 // "ERROR: ", "stderr F ", "> ", "E " of pytest, "worker-0 | ", "3: " of srun: the length, or 0.
 size_t MarkLength(std::string_view text) {
   constexpr std::array<std::string_view, 16> kMarks = {
-      "> ",      "# ",       "// ",       "E ",        "stderr F ", "stdout F ",
-      "stderr P ", "stdout P ", "ERROR:", "WARNING:", "INFO:",     "FATAL:",
-      "absl:",   "root:",    "ERROR ",    "FATAL "};
+      "> ",     "# ",       "// ",   "E ",     "stderr F ", "stdout F ", "stderr P ", "stdout P ",
+      "ERROR:", "WARNING:", "INFO:", "FATAL:", "absl:",     "root:",     "ERROR ",    "FATAL "};
   for (const std::string_view mark : kMarks)
     if (text.starts_with(mark)) return mark.size();
   const std::string_view head = text.substr(0, 60);

@@ -17,8 +17,7 @@ bool CanAgree(const std::optional<Size>& a, const std::optional<Size>& b) {
 // Allocators round what they are asked for up to 256 bytes, and say either.
 bool IsSameRequest(const Incident& a, const Incident& b) {
   if (!a.requested || !b.requested) return false;
-  const Size wide = {.bytes = a.requested->bytes,
-                     .slack = SaturatingAdd(a.requested->slack, 256)};
+  const Size wide = {.bytes = a.requested->bytes, .slack = SaturatingAdd(a.requested->slack, 256)};
   return Agree(wide, *b.requested);
 }
 
@@ -61,9 +60,9 @@ void FillSize(std::optional<Size>& into, const std::optional<Size>& from) {
 
 void MergeInto(const Incident& from, Incident& into) {
   constexpr std::array<std::optional<Size> Incident::*, 9> kSizes = {
-      &Incident::requested,    &Incident::used,        &Incident::limit,
-      &Incident::exceeded,     &Incident::free,        &Incident::largest_free,
-      &Incident::reserved,     &Incident::device_free, &Incident::device_total};
+      &Incident::requested, &Incident::used,        &Incident::limit,
+      &Incident::exceeded,  &Incident::free,        &Incident::largest_free,
+      &Incident::reserved,  &Incident::device_free, &Incident::device_total};
   into.count += from.count;
   for (const auto size : kSizes) FillSize(into.*size, from.*size);
   constexpr size_t kMostDevices = 64;

@@ -94,8 +94,8 @@ void FindPoolFull(const Case& one, std::vector<Cause>& causes) {
   std::string rest;
   if (incident.program.arguments && incident.program.arguments->bytes <= in_use->bytes) {
     others = Minus(in_use, incident.program.arguments);
-    rest = fmt::format(", of it {} arguments of this program",
-                       SizeText(*incident.program.arguments));
+    rest =
+        fmt::format(", of it {} arguments of this program", SizeText(*incident.program.arguments));
   }
   const std::optional<Size> free = FreeOf(incident);
   if (free && free->bytes >= incident.requested->bytes) return;  // there are enough, in pieces

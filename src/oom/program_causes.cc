@@ -66,8 +66,9 @@ void FindTemporaries(const Case& one, std::vector<Cause>& causes) {
   if (!IsAtLeast(program.temporaries, one.used, 50))
     cause.what = "a good part of the memory is for values in between";
   if (IsTraining(one.incident))
-    cause.why += " Names with jvp( and transpose( show that gradients are computed: the forward "
-                 "pass keeps values for the backward pass.";
+    cause.why +=
+        " Names with jvp( and transpose( show that gradients are computed: the forward "
+        "pass keeps values for the backward pass.";
   causes.push_back(std::move(cause));
 }
 
@@ -107,13 +108,13 @@ void FindPacking(const Case& one, std::vector<Cause>& causes) {
   const std::optional<Size>& holes = one.incident.program.fragmentation;
   if (!holes || holes->bytes == 0) return;
   if (!IsAtLeast(holes, one.used, 5) && !Covers(one, holes)) return;
-  causes.push_back({.kind = CauseKind::kPacking,
-                    .what = "the compiler's plan has holes",
-                    .why = fmt::format("{} between the values are used by nobody.",
-                                       SizeText(*holes)),
-                    .bytes = holes,
-                    .is_sure = true,
-                    .covers_lack = Covers(one, holes)});
+  causes.push_back(
+      {.kind = CauseKind::kPacking,
+       .what = "the compiler's plan has holes",
+       .why = fmt::format("{} between the values are used by nobody.", SizeText(*holes)),
+       .bytes = holes,
+       .is_sure = true,
+       .covers_lack = Covers(one, holes)});
 }
 
 void FindRemat(const Case& one, std::vector<Cause>& causes) {
@@ -123,8 +124,9 @@ void FindRemat(const Case& one, std::vector<Cause>& causes) {
     if (remat == nullptr || each.line <= one.incident.line) remat = &each;
   if (remat == nullptr || one.incident.kind == Kind::kHost) return;
   Cause cause{.kind = CauseKind::kRemat,
-              .what = "XLA tried to compute values again instead of keeping them, and could not "
-                      "save enough",
+              .what =
+                  "XLA tried to compute values again instead of keeping them, and could not "
+                  "save enough",
               .why = fmt::format("Rematerialization was to reach {} and reached {}",
                                  SizeText(remat->limit), SizeText(remat->reached)),
               .bytes = Minus(remat->reached, remat->limit),
@@ -153,7 +155,7 @@ void FindProgramCauses(const Case& one, std::vector<Cause>& causes) {
     causes.push_back(
         {.kind = CauseKind::kKernel,
          .what = IsKernel(incident) ? "the blocks of a kernel are too large"
-                                           : "one instruction wants too much scratch memory",
+                                    : "one instruction wants too much scratch memory",
          .why = incident.used && incident.limit
                     ? fmt::format("It wants {}, the limit is {}.", SizeText(*incident.used),
                                   SizeText(*incident.limit))
@@ -191,23 +193,23 @@ void FindBufferCauses(const Case& one, std::vector<Cause>& causes) {
   if (largest == nullptr) return;
   const std::optional<Size> whole = one.used ? one.used : incident.requested;
   if (IsAtLeast(largest->size, whole, 25) || IsAtLeast(largest->size, one.limit, 25))
-    causes.push_back({.kind = CauseKind::kOneBuffer,
-                      .what = "one buffer takes a good part of all",
-                      .why = fmt::format("{} has {}.", BufferName(*largest),
-                                         SizeText(*largest->size)),
-                      .bytes = largest->size,
-                      .is_sure = true,
-                      .covers_lack = Covers(one, largest->size)});
+    causes.push_back(
+        {.kind = CauseKind::kOneBuffer,
+         .what = "one buffer takes a good part of all",
+         .why = fmt::format("{} has {}.", BufferName(*largest), SizeText(*largest->size)),
+         .bytes = largest->size,
+         .is_sure = true,
+         .covers_lack = Covers(one, largest->size)});
   const std::vector<BufferGroup> groups = GroupBuffers(incident);
   if (!groups.empty() && groups[0].count >= 3 && IsAtLeast(groups[0].bytes, whole, 10))
-    causes.push_back({.kind = CauseKind::kSameBuffers,
-                      .what = "many buffers come from one place",
-                      .why = fmt::format("{} of the {} listed ones are of {}, {} together.",
-                                         groups[0].count, incident.buffers.size(), groups[0].name,
-                                         SizeText(*groups[0].bytes)),
-                      .bytes = groups[0].bytes,
-                      .is_sure = true,
-                      .covers_lack = Covers(one, groups[0].bytes)});
+    causes.push_back(
+        {.kind = CauseKind::kSameBuffers,
+         .what = "many buffers come from one place",
+         .why = fmt::format("{} of the {} listed ones are of {}, {} together.", groups[0].count,
+                            incident.buffers.size(), groups[0].name, SizeText(*groups[0].bytes)),
+         .bytes = groups[0].bytes,
+         .is_sure = true,
+         .covers_lack = Covers(one, groups[0].bytes)});
 }
 
 }  // namespace stowplan::oom

@@ -126,7 +126,8 @@ Framework FindFramework(std::string_view text) {
   if (has({"torch_xla", "import torch", "/torch/", "xla::", "Bad StatusOr access"})) {
     if (!has({"jaxlib", "jax.errors", "jax._src"})) return Framework::kTorch;
   }
-  if (has({"jaxlib", "jax.", "/jax/", "op_name=\"jit(", "op_name=\"pjit(", "executable_name='jit_"}))
+  if (has({"jaxlib", "jax.", "/jax/", "op_name=\"jit(", "op_name=\"pjit(",
+           "executable_name='jit_"}))
     return Framework::kJax;
   if (has({"tensorflow"})) return Framework::kTensorFlow;
   return Framework::kUnknown;

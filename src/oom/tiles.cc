@@ -18,7 +18,8 @@ std::optional<std::vector<int64_t>> Numbers(std::string_view text) {
     const size_t end = std::min(text.find(','), text.size());
     std::string_view word = Trimmed(text.substr(0, end));
     if (word.starts_with("<=")) word.remove_prefix(2);  // a bound of a dynamic dimension
-    if (word.empty() || word.size() > 15 || !std::ranges::all_of(word, IsDigit)) return std::nullopt;
+    if (word.empty() || word.size() > 15 || !std::ranges::all_of(word, IsDigit))
+      return std::nullopt;
     int64_t number = 0;
     for (const char c : word) number = number * 10 + (c - '0');
     numbers.push_back(number);
@@ -54,9 +55,8 @@ std::optional<TiledShape> ParseShape(std::string_view text) {
   const size_t open = text.find('[');
   const size_t close = text.find(']', std::min(open, text.size()));
   if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
-  if (open > 16 || !std::ranges::all_of(text.substr(0, open), [](char c) {
-        return IsLetter(c) || IsDigit(c);
-      }))
+  if (open > 16 ||
+      !std::ranges::all_of(text.substr(0, open), [](char c) { return IsLetter(c) || IsDigit(c); }))
     return std::nullopt;
   shape.type = text.substr(0, open);
   std::optional<std::vector<int64_t>> dimensions = Numbers(text.substr(open + 1, close - open - 1));

@@ -17,22 +17,22 @@
 namespace stowplan::oom {
 
 enum class CauseKind : uint8_t {
-  kOtherProcess,     // somebody else has the device's memory
-  kOutsidePool,      // XLA's pool left nothing for libraries
-  kPoolSmall,        // the pool is only a part of the device's memory
-  kPoolFragmented,   // enough is free, but not in one piece
-  kPoolFull,         // what is alive already leaves too little
-  kKernel,           // scratch memory of one kernel
-  kHost,             // the machine's own memory
-  kPadding,          // tiles that are not filled
-  kOneBuffer,        // one buffer takes a good part of all
-  kSameBuffers,      // many buffers of one place in the source
-  kPacking,          // holes in the program's own plan
-  kArguments,        // parameters
-  kOutputs,          // results that do not lie in the memory of arguments
-  kTemporaries,      // what the program computes in between
-  kRemat,            // the compiler tried to compute again instead of keeping, and failed
-  kTooLarge,         // more than there is, and the log says no more
+  kOtherProcess,    // somebody else has the device's memory
+  kOutsidePool,     // XLA's pool left nothing for libraries
+  kPoolSmall,       // the pool is only a part of the device's memory
+  kPoolFragmented,  // enough is free, but not in one piece
+  kPoolFull,        // what is alive already leaves too little
+  kKernel,          // scratch memory of one kernel
+  kHost,            // the machine's own memory
+  kPadding,         // tiles that are not filled
+  kOneBuffer,       // one buffer takes a good part of all
+  kSameBuffers,     // many buffers of one place in the source
+  kPacking,         // holes in the program's own plan
+  kArguments,       // parameters
+  kOutputs,         // results that do not lie in the memory of arguments
+  kTemporaries,     // what the program computes in between
+  kRemat,           // the compiler tried to compute again instead of keeping, and failed
+  kTooLarge,        // more than there is, and the log says no more
 };
 // "padding": one word, for files
 [[nodiscard]] std::string_view Word(CauseKind kind);
@@ -68,9 +68,9 @@ struct Figure {
 struct Explanation {
   std::string headline;  // one sentence
   std::vector<Figure> figures;
-  std::optional<Size> lack;  // bytes that would have had to be there
-  std::vector<Cause> causes;  // what matters most first
-  std::vector<Fix> fixes;     // what helps most, for the least, first
+  std::optional<Size> lack;          // bytes that would have had to be there
+  std::vector<Cause> causes;         // what matters most first
+  std::vector<Fix> fixes;            // what helps most, for the least, first
   std::vector<std::string> unknown;  // what the log does not say, a sentence each
 };
 

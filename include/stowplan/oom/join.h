@@ -36,10 +36,10 @@ struct JoinedFigure {
 };
 
 struct Join {
-  std::vector<Match> matches;          // by the incident's buffers
-  std::vector<JoinedFigure> figures;   // of the program
-  report::AllocationId requested;      // the allocation that was wanted; none: no such size
-  bool is_same = false;                // all figures agree, and there are some
+  std::vector<Match> matches;         // by the incident's buffers
+  std::vector<JoinedFigure> figures;  // of the program
+  report::AllocationId requested;     // the allocation that was wanted; none: no such size
+  bool is_same = false;               // all figures agree, and there are some
 };
 
 [[nodiscard]] Join JoinPlan(const Incident& incident, const explain::Picture& picture);

@@ -84,10 +84,10 @@ struct Part {
 // GPU by the statistics of its buffer assignment.
 struct Program {
   std::optional<Size> total;
-  std::optional<Size> arguments;   // parameters
-  std::optional<Size> outputs;     // all of them, those in the memory of arguments too
-  std::optional<Size> shared;      // outputs in the memory of arguments
-  std::optional<Size> constants;   //
+  std::optional<Size> arguments;  // parameters
+  std::optional<Size> outputs;    // all of them, those in the memory of arguments too
+  std::optional<Size> shared;     // outputs in the memory of arguments
+  std::optional<Size> constants;  //
   std::optional<Size> temporaries;
   std::optional<Size> fragmentation;  // of the temporaries
   std::optional<Size> unpadded;       // of the temporaries
@@ -97,9 +97,9 @@ struct Program {
 
 // What an allocator says of its pool.
 struct Pool {
-  std::string name;            // "GPU_0_bfc"
-  std::optional<Size> limit;   // the most that it may take from the device
-  std::optional<Size> size;    // what it took
+  std::string name;           // "GPU_0_bfc"
+  std::optional<Size> limit;  // the most that it may take from the device
+  std::optional<Size> size;   // what it took
   std::optional<Size> in_use;
   std::optional<Size> max_in_use;
   std::optional<Size> free;
@@ -128,8 +128,8 @@ struct Incident {
   std::optional<Size> exceeded;   // by how much
   std::optional<Size> free;
   std::optional<Size> largest_free;
-  std::optional<Size> reserved;      // by the system
-  std::optional<Size> device_free;   // of the whole device, by its driver
+  std::optional<Size> reserved;     // by the system
+  std::optional<Size> device_free;  // of the whole device, by its driver
   std::optional<Size> device_total;
 
   Program program;
@@ -139,8 +139,8 @@ struct Incident {
 
 // What the compiler's rematerialization reached: a warning of the compile that came before.
 struct Remat {
-  Size limit;     // what it was to reach
-  Size reached;   // what it did reach
+  Size limit;    // what it was to reach
+  Size reached;  // what it did reach
   std::optional<Size> original;
   int64_t line = 0;
   int64_t count = 1;

@@ -121,9 +121,8 @@ TEST(OomExplain, ShareOfArgumentsAndTemporaries) {
   EXPECT_THAT(Kinds(explanation), ElementsAre(CauseKind::kTemporaries, CauseKind::kArguments));
   EXPECT_THAT(explanation.causes[0].why, HasSubstr("60%"));
   // 4 of 12 GiB are too many: two thirds of the batch fit.
-  const auto batch = std::ranges::find_if(explanation.fixes, [](const Fix& fix) {
-    return fix.note.contains("of it fits");
-  });
+  const auto batch = std::ranges::find_if(
+      explanation.fixes, [](const Fix& fix) { return fix.note.contains("of it fits"); });
   ASSERT_NE(batch, explanation.fixes.end());
   EXPECT_THAT(batch->note, HasSubstr("66%"));
 }
@@ -179,12 +178,12 @@ TEST(OomExplain, ActivationsAndAttention) {
     incident.buffers.push_back(buffer);
   }
   const Explanation explanation = Explain(LogOf(incident), 0);
-  const auto group = std::ranges::find_if(explanation.causes, [](const Cause& cause) {
-    return cause.kind == CauseKind::kSameBuffers;
-  });
+  const auto group = std::ranges::find_if(
+      explanation.causes, [](const Cause& cause) { return cause.kind == CauseKind::kSameBuffers; });
   ASSERT_NE(group, explanation.causes.end());
   EXPECT_EQ(group->bytes, GiB(8));
-  EXPECT_THAT(group->why, HasSubstr("4 of the 4 listed ones are of jit(f)/jvp(Model)/layer_*/softmax"));
+  EXPECT_THAT(group->why,
+              HasSubstr("4 of the 4 listed ones are of jit(f)/jvp(Model)/layer_*/softmax"));
   EXPECT_THAT(Hows(explanation), Contains("jax.experimental.pallas.ops.tpu.flash_attention"));
   const auto checkpoint = std::ranges::find_if(explanation.fixes, [](const Fix& fix) {
     return fix.what.starts_with("compute values again");
@@ -215,7 +214,8 @@ TEST(OomExplain, Kernels) {
   incident.limit = Size{.bytes = int64_t{16} << 20, .slack = 0};
   Explanation explanation = Explain(LogOf(incident), 0);
   EXPECT_THAT(Kinds(explanation), ElementsAre(CauseKind::kKernel));
-  EXPECT_THAT(Hows(explanation), Contains("LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=23552"));
+  EXPECT_THAT(Hows(explanation),
+              Contains("LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=23552"));
   EXPECT_THAT(Hows(explanation), Not(Contains(HasSubstr("vmem_limit_bytes"))));
   incident.is_custom_kernel = true;
   explanation = Explain(LogOf(incident), 0);

@@ -77,10 +77,10 @@ TEST(OomHeads, TpuKernels) {
   EXPECT_EQ(plain.instruction, "reduce-window.1");
   EXPECT_FALSE(plain.is_custom_kernel);
 
-  const Incident exceeds = One(
-      "RESOURCE_EXHAUSTED: Allocation (size=134217728) would exceed memory (size=67108864) :: "
-      "#allocation25 [shape = 'u8[134217728]{0}', space=vmem, size = 0x8000000, tag = 'scoped "
-      "memory for gather.2'] :: gather.2");
+  const Incident exceeds =
+      One("RESOURCE_EXHAUSTED: Allocation (size=134217728) would exceed memory (size=67108864) :: "
+          "#allocation25 [shape = 'u8[134217728]{0}', space=vmem, size = 0x8000000, tag = 'scoped "
+          "memory for gather.2'] :: gather.2");
   EXPECT_EQ(exceeds.kind, Kind::kScoped);
   EXPECT_EQ(Bytes(exceeds.limit), 67108864);
   EXPECT_EQ(exceeds.instruction, "scoped memory for gather.2");
@@ -96,9 +96,10 @@ TEST(OomHeads, TpuRuntime) {
   EXPECT_EQ(Bytes(load.free), kMiB * 147);
   EXPECT_EQ(Bytes(load.largest_free), kMiB * 146);
 
-  const Incident buffer = One(
-      "Error allocating device buffer: Attempting to allocate 129.50M. That was not possible. There "
-      "are 78.00M free.; (0x0x1_HBM0)");
+  const Incident buffer =
+      One("Error allocating device buffer: Attempting to allocate 129.50M. That was not possible. "
+          "There "
+          "are 78.00M free.; (0x0x1_HBM0)");
   EXPECT_EQ(buffer.kind, Kind::kBuffer);
   EXPECT_EQ(buffer.backend, Backend::kTpu);
   EXPECT_THAT(buffer.devices, ::testing::ElementsAre("0x0x1_HBM0"));
@@ -130,7 +131,8 @@ TEST(OomHeads, Gpu) {
         "memory",
         "failed to allocate 8387559424 bytes from device: hipErrorOutOfMemory",
         "Failed to allocate device memory of 7.81GiB (8387559424 bytes): RESOURCE_EXHAUSTED",
-        "gpu_async_0 cuMemAllocAsync failed to allocate 8387559424 bytes: CUDA_ERROR_OUT_OF_MEMORY"}) {
+        "gpu_async_0 cuMemAllocAsync failed to allocate 8387559424 bytes: "
+        "CUDA_ERROR_OUT_OF_MEMORY"}) {
     const Incident incident = One(text);
     EXPECT_EQ(incident.kind, Kind::kDriver) << text;
     EXPECT_EQ(Bytes(incident.requested), 8387559424) << text;
@@ -141,7 +143,8 @@ TEST(OomHeads, Gpu) {
 TEST(OomHeads, Host) {
   for (const std::string_view text :
        {"Out of host memory while trying to allocate 6.00MiB with allocator xla_gpu_host_bfc",
-        "Allocator (xla_gpu_host_bfc) ran out of memory trying to allocate 6.00MiB (rounded to 6291456)",
+        "Allocator (xla_gpu_host_bfc) ran out of memory trying to allocate 6.00MiB (rounded to "
+        "6291456)",
         "Failed to allocate 6.00MiB (6291456 bytes) of pinned host memory: no",
         "Unable to allocate 6.00 MiB for an array with shape (6, 1048576) and data type int8",
         "Allocation of 6291456 exceeds 10% of free system memory."}) {
@@ -150,7 +153,8 @@ TEST(OomHeads, Host) {
     EXPECT_EQ(Bytes(incident.requested), 6 * kMiB) << text;
   }
   EXPECT_FALSE(One("Allocation of 6291456 exceeds 10% of free system memory.").is_failure);
-  EXPECT_EQ(One("terminate called after throwing an instance of 'std::bad_alloc'").kind, Kind::kHost);
+  EXPECT_EQ(One("terminate called after throwing an instance of 'std::bad_alloc'").kind,
+            Kind::kHost);
   EXPECT_EQ(One("Out of memory: Killed process 77 (python3) total-vm:1kB").kind, Kind::kHost);
   const Incident cpu = One("RESOURCE_EXHAUSTED: Out of memory allocating 70368744177664 bytes.");
   EXPECT_EQ(cpu.backend, Backend::kCpu);
@@ -158,18 +162,20 @@ TEST(OomHeads, Host) {
 }
 
 TEST(OomHeads, Tensors) {
-  const Incident incident = One(
-      "OOM when allocating tensor with shape[32,1024,64,64] and type float on "
-      "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:AddV2]");
+  const Incident incident =
+      One("OOM when allocating tensor with shape[32,1024,64,64] and type float on "
+          "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc [Op:AddV2]");
   EXPECT_EQ(Bytes(incident.requested), int64_t{32} * 1024 * 64 * 64 * 4);
   EXPECT_EQ(incident.backend, Backend::kGpu);
-  EXPECT_FALSE(One("OOM when allocating tensor with shape[99999999999,99999999999] and type float on "
-                   "x by allocator cpu")
-                   .requested.has_value());
+  EXPECT_FALSE(
+      One("OOM when allocating tensor with shape[99999999999,99999999999] and type float on "
+          "x by allocator cpu")
+          .requested.has_value());
 }
 
 TEST(OomHeads, OtherWords) {
-  EXPECT_EQ(One("RESOURCE_EXHAUSTED: the accelerator has no more memory for you").kind, Kind::kOther);
+  EXPECT_EQ(One("RESOURCE_EXHAUSTED: the accelerator has no more memory for you").kind,
+            Kind::kOther);
   for (const std::string_view text :
        {"", "all is well", "RESOURCE_EXHAUSTED: grpc: received message larger than max",
         "The allocator allocated memory.", "failed to allocate a port", "out of memory",

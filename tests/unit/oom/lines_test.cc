@@ -22,13 +22,15 @@ TEST(OomLines, PrefixesGo) {
   for (const std::string_view line :
        {"Size: 6.00MiB", "\t\tSize:   6.00MiB  ", "> > Size: 6.00MiB", "E       Size: 6.00MiB",
         "2026-03-04 10:11:12.345678: E external/xla/xla/pjrt/client.cc:12] Size: 6.00MiB",
-        "2026-03-04 10:11:12.345678: E    1578 tensorflow/compiler/xla/util.cc:76]      Size: 6.00MiB",
+        "2026-03-04 10:11:12.345678: E    1578 tensorflow/compiler/xla/util.cc:76]      Size: "
+        "6.00MiB",
         "E0304 10:11:12.345678   2222 client.cc:359] Size: 6.00MiB",
         "(EngineCore pid=4711) ERROR 05-06 07:08:09 [core.py:1184]      Size: 6.00MiB",
         "(train pid=77, ip=10.0.0.1) Size: 6.00MiB", "[rank3]: Size: 6.00MiB",
         "[1,2]<stderr>:  Size: 6.00MiB", "2026-03-04T10:11:12.123Z stderr F Size: 6.00MiB",
         "worker-0  | Size: 6.00MiB", "17: Size: 6.00MiB", "ERROR:absl:Size: 6.00MiB",
-        "\x1b[31mSize:\x1b[0m 6.00MiB\x1b[K", "# 2026-03-04 10:11:12.345678: W a.cc:1] Size: 6.00MiB"})
+        "\x1b[31mSize:\x1b[0m 6.00MiB\x1b[K",
+        "# 2026-03-04 10:11:12.345678: W a.cc:1] Size: 6.00MiB"})
     EXPECT_EQ(CleanLine(line), "Size: 6.00MiB") << line;
   // What belongs to a line stays.
   for (const std::string_view line : {"1. Size: 2.00G", "Buffer 1:", "reserved 530.00M",

@@ -19,8 +19,9 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
 const std::vector<std::string> kExamples = {
-    "cpu",           "gpu_async",  "gpu_fragmented", "gpu_other_process", "gpu_training", "host",
-    "message_in_json", "tpu_kernel", "tpu_load",       "tpu_padding",       "tpu_training"};
+    "cpu",          "gpu_async",   "gpu_fragmented",  "gpu_other_process",
+    "gpu_training", "host",        "message_in_json", "tpu_kernel",
+    "tpu_load",     "tpu_padding", "tpu_training"};
 
 std::string Example(const std::string& name) {
   std::ifstream file(std::string(STOWPLAN_OOM_LOGS) + "/" + name + ".log");
@@ -85,7 +86,8 @@ TEST(OomLog, OldTpuWords) {
       "Compilation failure: Ran out of memory in memory space hbm. Used 41.00G of 16.00G hbm. "
       "Exceeded hbm capacity by 25.00G.\n\nTotal hbm usage >= 41.50G:\n    reserved        "
       "512.00M\n    program          40.50G\n    arguments       unknown size\n\nOutput size "
-      "unknown.\n\nProgram hbm requirement 40.50G:\n    HLO temp         40.00G (25.0% utilization, "
+      "unknown.\n\nProgram hbm requirement 40.50G:\n    HLO temp         40.00G (25.0% "
+      "utilization, "
       "0.7% fragmentation (293.00M))\n");
   ASSERT_EQ(log.incidents.size(), 1U);
   const Program& program = log.incidents[0].program;
@@ -99,7 +101,8 @@ TEST(OomLog, OldTpuWords) {
       "the bottom of memory. That was not possible. There are 1.92G free, 0B reserved, and 1.92G "
       "reservable.; \nHBM capacity 8.00G:\n   Top-of-Memory reserved:  529.00M (  554,696,704 "
       "bytes)\n   Currently allocated:    6.08G (   6,532,939,776 bytes)\nPersistent allocations "
-      "include some or all of:\n    arguments                478.00M (89.4% utilization)\n    output  "
+      "include some or all of:\n    arguments                478.00M (89.4% utilization)\n    "
+      "output  "
       "                   5.06G (71.6% utilization)\n");
   ASSERT_EQ(load.incidents.size(), 1U);
   EXPECT_EQ(Bytes(load.incidents[0].limit), 8 * kGiB);
@@ -112,10 +115,13 @@ TEST(OomLog, OldAllocatorsDumpFirst) {
       "I core/bfc_allocator.cc:643] Bin (256): Total Chunks: 1, Chunks in use: 1 256B allocated.\n"
       "I core/bfc_allocator.cc:660] Free at 0x1000 of size 4096\n"
       "I core/bfc_allocator.cc:696] Sum Total of in-use chunks: 479.75MiB\n"
-      "I core/bfc_allocator.cc:698] Stats: \nLimit:                   503316480\nInUse:               "
+      "I core/bfc_allocator.cc:698] Stats: \nLimit:                   503316480\nInUse:            "
+      "   "
       "    503061248\n"
-      "W core/bfc_allocator.cc:274] ****************************************************************\n"
-      "W core/bfc_allocator.cc:275] Ran out of memory trying to allocate 3.78MiB.  See logs for memory "
+      "W core/bfc_allocator.cc:274] "
+      "****************************************************************\n"
+      "W core/bfc_allocator.cc:275] Ran out of memory trying to allocate 3.78MiB.  See logs for "
+      "memory "
       "state.\n");
   ASSERT_EQ(log.incidents.size(), 1U);
   EXPECT_EQ(Bytes(log.incidents[0].pool.limit), 503316480);
@@ -148,7 +154,8 @@ TEST(OomLog, SeveralAreToldApart) {
   EXPECT_EQ(WorstIncident(ReadLog("")), std::nullopt);
   // A warning is no failure, however large.
   const Log soft = ReadLog(
-      "Out of memory while trying to allocate 5 bytes.\nAllocation of 999999999 exceeds 10% of free "
+      "Out of memory while trying to allocate 5 bytes.\nAllocation of 999999999 exceeds 10% of "
+      "free "
       "system memory.\n");
   EXPECT_EQ(WorstIncident(soft), 0U);
 }
@@ -156,9 +163,10 @@ TEST(OomLog, SeveralAreToldApart) {
 TEST(OomLog, DevicesOfOneEvent) {
   std::string text;
   for (int i = 0; i < 4; ++i)
-    text += "Allocator (GPU_" + std::to_string(i) +
-            "_bfc) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by "
-            "op \n";
+    text +=
+        "Allocator (GPU_" + std::to_string(i) +
+        "_bfc) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by "
+        "op \n";
   const Log log = ReadLog(text);
   ASSERT_EQ(log.incidents.size(), 1U);
   EXPECT_EQ(log.incidents[0].devices.size(), 4U);
@@ -229,8 +237,9 @@ RC_GTEST_PROP(OomLog, AnythingCanBeExplained, ()) {
       std::istringstream lines(Example(name));
       for (std::string line; std::getline(lines, line);) all.push_back(line);
     }
-    for (const char* piece : {"\n", "\\n", "Size: ", "99999999999999999999G ", "0B", "\x1b[", "(", "1. ",
-                              "Limit: 0", " allocate ", "memory ", "of ", "\x00", "\xff", "9.99E "})
+    for (const char* piece :
+         {"\n", "\\n", "Size: ", "99999999999999999999G ", "0B", "\x1b[", "(", "1. ", "Limit: 0",
+          " allocate ", "memory ", "of ", "\x00", "\xff", "9.99E "})
       all.emplace_back(piece);
     return all;
   }();

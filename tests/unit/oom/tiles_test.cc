@@ -20,7 +20,8 @@ TEST(OomTiles, Shapes) {
   // A layout that is none is left out.
   EXPECT_TRUE(ParseShape("f32[8,2]{0,0}")->minor_to_major.empty());
   EXPECT_TRUE(ParseShape("f32[8,2]{0,7:T(0,0)}")->tile.empty());
-  for (const std::string_view text : {"", "(f32[2])", "f32", "f32[x]", "f32[2", "f32[99999999999999999999]"})
+  for (const std::string_view text :
+       {"", "(f32[2])", "f32", "f32[x]", "f32[2", "f32[99999999999999999999]"})
     EXPECT_FALSE(ParseShape(text).has_value()) << text;
 }
 
