@@ -302,6 +302,6 @@ class Analysis:
         show_page(self.html(budget=budget), self.name)
 
     def _repr_html_(self) -> str:
-        import html
+        from .card import card
 
-        return f"<pre>{html.escape(self.page())}</pre>"
+        return card(self)
