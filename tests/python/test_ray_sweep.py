@@ -75,7 +75,8 @@ def test_ray_answers_as_processes_do(tmp_path: Path):
     script.write_text(textwrap.dedent(SCRIPT))
     done = subprocess.run(
         [RAY_PYTHON, script, SEEDS, CORPUS / "gpu", tmp_path],
-        env=os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"},
+        env=os.environ
+        | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"},
         capture_output=True,
         text=True,
         check=False,

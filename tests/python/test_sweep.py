@@ -382,9 +382,15 @@ def test_a_script_without_a_guard_is_told(tmp_path: Path):
         """,
     )
     done = subprocess.run(
-        [sys.executable, path, SEED_PATHS[0]], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, path, SEED_PATHS[0]],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
-    assert done.stdout.startswith(f"{expected(SEED_PATHS[0])}\n")  # no worker needs the script for that
+    assert done.stdout.startswith(
+        f"{expected(SEED_PATHS[0])}\n"
+    )  # no worker needs the script for that
     assert '`if __name__ == "__main__":`' in done.stdout
 
 
