@@ -44,6 +44,17 @@ test('totals at random moments are the library’s, in all spaces and in each', 
   const { bundle, complaints } = await open(page, 'totals', oneModule({ values: 1500, seed: 3 }));
   const module = bundle.modules[0];
   expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
+  const peaks = page.getByRole('group', { name: 'jump to peak' });
+  for (const [i, { peak }] of module.header.spaces.entries()) {
+    await peaks
+      .getByRole('button')
+      .nth(i + 1)
+      .click();
+    expect(await shownTotal(page)).toBe(peak.bytes);
+    await expect(page.getByLabel('moment', { exact: true })).toHaveValue(String(peak.time));
+  }
+  await peaks.getByRole('button', { name: 'all' }).click();
+  expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
   for (const time of [0, 17, 333, 801, 1200, module.end]) {
     await moveTo(page, time);
     for (const space of [-1, 0, 1]) {
@@ -80,7 +91,9 @@ test('hover tells, click selects, and the address brings it back', async ({ page
   for (let y = box.y + kMap.y; y < box.y + box.height - 30 && !seen; y += 6) {
     await page.mouse.move(x, y);
     seen = (await page.getByTestId('tip').allInnerTexts()).join().startsWith(nameOf(module, value));
-    if (seen) await page.mouse.click(x, y);
+    if (!seen) continue;
+    await expect(page.getByTestId('tip')).toContainText(exactSize(module.values.size[value]));
+    await page.mouse.click(x, y);
   }
   expect(seen).toBe(true);
   const card = page.getByTestId('value-card');
