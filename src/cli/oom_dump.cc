@@ -68,7 +68,6 @@ void AppendPeak(const OomDump& dump, const explain::Picture& picture, std::strin
   if (!summary || summary->spaces.empty() || !report::HasPeak(dump.input.report)) return;
   const auto largest = std::ranges::max_element(summary->spaces, {}, &report::SpaceTotal::bytes);
   ExplainView view{.picture = picture,
-                   .curves = explain::CurvesOf(dump.input.report),
                    .name = dump.input.name,
                    .input = dump.options.input.inputs[0],
                    .is_ours = dump.input.is_ours,
