@@ -99,7 +99,11 @@ class Analysis:
     @property
     def notes(self) -> list[str]:
         """Warnings, what was chosen, and what could not be known."""
-        return [*self._notes, *self._plan.notes, *self._plan.unknown]
+        try:
+            unknown = self._plan.unknown
+        except Error as error:  # a report that contradicts itself has a page, but no picture
+            unknown = [str(error)]
+        return [*self._notes, *self._plan.notes, *unknown]
 
     # How much.
 

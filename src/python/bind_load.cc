@@ -54,7 +54,8 @@ std::optional<Text> TargetOf(Plan& plan) {
 
 Text BackendOf(Plan& plan) {
   const nb::gil_scoped_release release;
-  return report::Name(plan.picture().backend);
+  const report::Backend backend = plan.picture().backend;
+  return backend == report::Backend::kUnknown ? std::string_view() : report::Name(backend);
 }
 
 // (color, name, allocations, bytes, bytes of the peak, its time); the last two -1 when not known.

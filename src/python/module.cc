@@ -12,6 +12,8 @@ NB_MODULE(_core, module) {
   using namespace stowplan::python;
   module.doc() = "Stowplan's C++ core. Use the names of the package `stowplan`.";
   module.def("version", [] { return Text(stowplan::kVersion); });
+  // The extension never prints: plans that are alive when Python ends are no mistake.
+  nb::set_leak_warnings(false);
   RegisterFailures();
   PlanClass plan(module, "Plan", "A plan that was loaded or made.");
   BindLoad(module, plan);

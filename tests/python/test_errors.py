@@ -163,3 +163,24 @@ def test_inputs_that_fuzzing_found(folder: str) -> None:
                     r.peak_by("source")
             except stowplan.Error as error:
                 assert str(error)
+
+
+def test_nothing_is_printed_at_the_end(seed: Path) -> None:
+    """A plan that is alive when Python ends is nothing to talk about."""
+    import subprocess
+    import sys
+
+    program = f"import stowplan; r = stowplan.analyze({str(seed)!r}); kept = [r, r.values[0]]"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_value_outside_of_its_allocation() -> None:
+    text = (SEEDS / "seed_004.txt").read_text()
+    broken = text.replace("(size=340787200,offset=32768)", "(size=340787200,offset=677019648)")
+    r = stowplan.analyze(broken)
+    assert any("lies outside of allocation 6" in note for note in r.notes)
+    assert r.page()
+    with pytest.raises(stowplan.ParseError, match="lies outside of allocation 6"):
+        r.peak_by("source")
+    assert not stowplan.check(r)
