@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,11 +16,13 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from test_install import pythons
 
 VERSIONS = os.environ.get("STOWPLAN_JAX_VERSIONS", "0.4.35 0.6.2 0.8.2 0.10.2 newest").split()
 SETS = os.environ.get(
     "STOWPLAN_JAX_SETS", "constructs work explain donations random:1:200"
 ).split()
+OWN = "%d.%d" % sys.version_info[:2]
 TESTS = ("jax_inputs", "jax_capture", "jax_max_batch", "jax_pytest_plugin")
 
 
@@ -38,44 +39,32 @@ class Environment:
         )
 
 
-def later_python() -> str | None:
-    """One that works; a name on the path may be a shim without anything behind."""
-    for minor in (14, 13, 12):
-        name = f"python3.{minor}"
-        if minor > sys.version_info.minor and shutil.which(name):
-            done = subprocess.run([name, "-c", "import venv, sys; print(sys.executable)"], capture_output=True, text=True)
-            if done.returncode == 0:
-                return done.stdout.strip()
-    return None
-
-
 @pytest.fixture(scope="module", params=VERSIONS)
 def environment(request: pytest.FixtureRequest) -> Environment:
     """With one version of JAX."""
     version = request.param
     variables = dict(os.environ, JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3")
-    packages: list[str | Path] = ["jax", "pytest", "numpy"]
-    base: str | None = sys.executable
+    base = sys.executable
+    packages = [f"jax=={version}", f"jaxlib=={version}"]
     if version == "newest":
-        base = later_python()
-        if base is None:
-            pytest.skip("there is no later Python than this one")
-        packages.append(ROOT)
+        later = {name: path for name, path in pythons().items() if len(name) == 4 and name > OWN}
+        if not later:
+            pytest.skip(f"there is no later Python than {OWN}")
+        base = later[min(later)]
+        packages = ["jax"]
         variables.pop("PYTHONPATH", None)
-    else:
-        packages[0] = f"jax=={version}"
-        packages.append(f"jaxlib=={version}")
     folder = ROOT / "build" / f"jax-{version}"
-    python = folder / "bin" / "python"
-    if version == "newest" or not (folder / "complete").exists():
+    made = Environment(folder / "bin" / "python", variables)
+    if not (folder / "complete").exists():
         subprocess.run([base, "-m", "venv", folder], check=True)
-        install = subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", *packages], capture_output=True, text=True
-        )
-        if install.returncode:
-            pytest.skip(f"jax {version} cannot be installed: {install.stderr[-300:]}")
+        done = made.run("-m", "pip", "install", "--quiet", *packages, "numpy", "pytest")
+        if done.returncode:
+            pytest.skip(f"jax {version} cannot be installed: {done.stderr[-300:]}")
         (folder / "complete").touch()
-    return Environment(python, variables)
+    if version == "newest":
+        done = made.run("-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", ROOT)
+        assert done.returncode == 0, done.stderr
+    return made
 
 
 def test_all_tests(environment: Environment) -> None:
