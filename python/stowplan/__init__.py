@@ -20,7 +20,7 @@ from .differences import Cause, DiffResult, SpaceDiff, diff
 from .errors import Diagnostic, Error, MissingFileError, ParseError
 from .footprint import Footprint
 from .inputs import analyze
-from .max_batch import MaxBatch, Sample, max_batch
+from .max_batch import BatchSample, MaxBatch, max_batch
 from .moments import Curve, Moment, Share
 from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
@@ -40,6 +40,7 @@ __all__ = [
     "Allocation",
     "Analysis",
     "Arrays",
+    "BatchSample",
     "Budget",
     "BudgetExceeded",
     "Capture",
@@ -68,7 +69,6 @@ __all__ = [
     "Reconciliation",
     "Row",
     "Rows",
-    "Sample",
     "Share",
     "Space",
     "SpaceDiff",

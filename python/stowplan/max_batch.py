@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class BatchSample:
     """A size that was compiled."""
 
     batch: int
@@ -38,7 +38,7 @@ class MaxBatch:
     next_bytes: int | None  # more than the budget; None: the compiler gave up
     budget: int
     of: str
-    samples: tuple[Sample, ...]  # in the order of compiling
+    samples: tuple[BatchSample, ...]  # in the order of compiling
     analysis: Analysis | None = field(default=None, repr=False, compare=False)
     next_analysis: Analysis | None = field(default=None, repr=False, compare=False)
 
@@ -92,7 +92,7 @@ class _Search:
         self._step = step
         self._of = of
         self._progress = progress
-        self.samples: dict[int, Sample] = {}
+        self.samples: dict[int, BatchSample] = {}
         self.analyses: dict[int, Analysis] = {}
 
     def fits(self, units: int) -> bool:
@@ -101,7 +101,7 @@ class _Search:
             self.samples[units] = self._compile(units)
         return self.samples[units].fits
 
-    def _compile(self, units: int) -> Sample:
+    def _compile(self, units: int) -> BatchSample:
         from .inputs import analyze
 
         batch = units * self._step
@@ -113,10 +113,10 @@ class _Search:
         except Exception as error:
             if not any(words in str(error) for words in _OUT_OF_MEMORY):
                 raise
-            return Sample(batch, None, predicted, False, time.perf_counter() - start)
+            return BatchSample(batch, None, predicted, False, time.perf_counter() - start)
         size = footprint_of(analysis, self._of).bytes
         self.analyses[units] = analysis
-        return Sample(batch, size, predicted, size <= self._limit, time.perf_counter() - start)
+        return BatchSample(batch, size, predicted, size <= self._limit, time.perf_counter() - start)
 
     @property
     def low(self) -> int:
