@@ -76,17 +76,55 @@ def pip(scripts: Path, *words: object) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def try_out(scripts: Path, folder: Path) -> None:
+def try_out(scripts: Path, folder: Path, program: str) -> None:
     """The program in the environment, and nothing of the one that tests it."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     clean["PATH"] = f"{scripts}{os.pathsep}{clean['PATH']}"
-    subprocess.run([scripts / "python", "-c", PROGRAM], check=True, cwd=folder, env=clean)
+    clean["JAX_PLATFORMS"] = "cpu"
+    subprocess.run([scripts / "python", "-c", program], check=True, cwd=folder, env=clean)
 
 
-def test_pip_install(tmp_path: Path) -> None:
-    scripts = environment(sys.executable, tmp_path / "venv")
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a new environment in which Stowplan was installed."""
+    scripts = environment(sys.executable, tmp_path_factory.mktemp("fresh") / "venv")
     pip(scripts, "install", ".")
-    try_out(scripts, tmp_path)
+    return scripts
+
+
+def test_pip_install(fresh: Path, tmp_path: Path) -> None:
+    try_out(fresh, tmp_path, PROGRAM)
+
+
+STEP = """
+import jax.numpy as jnp
+
+def step(params, batch):
+    def loss(params):
+        hidden = jnp.tanh(batch @ params["w"])
+        return jnp.mean((hidden @ params["v"]) ** 2)
+    gradients = jax.grad(loss)(params)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradients)
+
+params = {"w": jnp.ones((256, 512)), "v": jnp.ones((512, 8))}
+batch = jnp.ones((1024, 256))
+"""
+CHECKS = """
+assert "params['w']" in str(r.peak_by("parameter").page())
+assert r.peak_by("parameter").bytes == r.peak.bytes
+assert r.reconcile().differing == [], r.reconcile().differing
+assert os.path.getsize("view.html") > 100_000
+print(r.plan, len(r.reconcile().equal), r.notes)
+"""
+
+
+def test_readme(fresh: Path, tmp_path: Path) -> None:
+    """The snippet of the README, with a step to take."""
+    pip(fresh, "install", "jax")
+    text = (ROOT / "README.md").read_text()
+    snippet = text[text.index("## In Python") :].split("```python\n")[1].split("```")[0]
+    head, tail = snippet.split("\n", 1)
+    try_out(fresh, tmp_path, f"import os\n{head}\n{STEP}\n{tail}\n{CHECKS}")
 
 
 def test_stable_abi(tmp_path: Path) -> None:
@@ -108,4 +146,4 @@ def test_stable_abi(tmp_path: Path) -> None:
     for version, python in others.items():
         scripts = environment(python, tmp_path / version)
         pip(scripts, "install", wheel)
-        try_out(scripts, tmp_path)
+        try_out(scripts, tmp_path, PROGRAM)
