@@ -46,8 +46,7 @@ def extract(x: Any, *args: Any, **kwargs: Any) -> Extracted:
 def extract_from(executable: Any, compiled: Any = None, device: Any = None) -> Extracted:
     """Of an executable of jaxlib, the Compiled around it, and a device that it is for, if known."""
     notes: list[str] = []
-    module = _module(executable, notes)
-    module_data: bytes = module.as_serialized_hlo_module_proto()
+    name, module_data = _module(executable, notes)
     device = device or jax_targets.device_of(compiled, executable)
     target = None
     if device is None:
@@ -61,7 +60,7 @@ def extract_from(executable: Any, compiled: Any = None, device: Any = None) -> E
     return Extracted(
         data=data,
         module_data=module_data,
-        name=str(module.name),
+        name=name,
         target=target,
         xla_version=jax_targets.xla_version_of(target),
         parameter_names=_parameter_names(compiled),
@@ -100,16 +99,18 @@ def _executable(compiled: Any) -> Any:
     return executable
 
 
-def _module(executable: Any, notes: list[str]) -> Any:
+def _module(executable: Any, notes: list[str]) -> tuple[str, bytes]:
+    """The module's name, and itself."""
     try:
         modules = list(executable.hlo_modules())
+        found = [(str(m.name), bytes(m.as_serialized_hlo_module_proto())) for m in modules[:1]]
     except Exception as error:  # XlaRuntimeError: UNIMPLEMENTED
         raise Error(f"this back end does not give the module it compiled: {error}") from error
-    if not modules:
+    if not found:
         raise Error("this executable holds no module")
     if len(modules) > 1:
         notes.append(f"the executable holds {len(modules)} modules; this is the first")
-    return modules[0]
+    return found[0]
 
 
 def _memory_stats(compiled: Any, executable: Any, notes: list[str]) -> Any:
