@@ -171,5 +171,11 @@ def test_footprint_is_arguments_outputs_temporaries_once() -> None:
     stats = compiled.memory_analysis()
     with stowplan.budget("1GiB") as watch:
         footprint = watch.check(compiled)
-    assert footprint.constants + stats.argument_size_in_bytes + stats.output_size_in_bytes \
-        - stats.alias_size_in_bytes + stats.temp_size_in_bytes == footprint.bytes
+    assert (
+        footprint.constants
+        + stats.argument_size_in_bytes
+        + stats.output_size_in_bytes
+        - stats.alias_size_in_bytes
+        + stats.temp_size_in_bytes
+        == footprint.bytes
+    )

@@ -25,7 +25,9 @@ SAMPLE = (
 def test_sample() -> None:
     done = subprocess.run(
         [sys.executable, "-B", DRIVER, "constructs", "work", "--only", SAMPLE],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)

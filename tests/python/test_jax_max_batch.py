@@ -95,10 +95,7 @@ def test_batch_fits_and_next_does_not(
 
 def program(size: int) -> Any:
     """A program that takes so many bytes."""
-    text = (
-        "HloModule m, is_scheduled=true\n\n"
-        f"ENTRY e {{\n  ROOT p = u8[{size}] parameter(0)\n}}\n"
-    )
+    text = f"HloModule m, is_scheduled=true\n\nENTRY e {{\n  ROOT p = u8[{size}] parameter(0)\n}}\n"
     return stowplan.analyze(text, target="cpu")
 
 

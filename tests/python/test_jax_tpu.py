@@ -17,7 +17,12 @@ topologies = pytest.importorskip("jax.experimental.topologies")
 
 @pytest.mark.parametrize(
     ("topology", "target"),
-    [("v4:2x2x1", "tpu-v4"), ("v5e:2x2", "tpu-v5e"), ("v5p:2x2x1", "tpu-v5p"), ("v6e:2x2", "tpu-v6e")],
+    [
+        ("v4:2x2x1", "tpu-v4"),
+        ("v5e:2x2", "tpu-v5e"),
+        ("v5p:2x2x1", "tpu-v5p"),
+        ("v6e:2x2", "tpu-v6e"),
+    ],
 )
 def test_ahead_of_time(topology: str, target: str) -> None:
     devices = topologies.get_topology_desc(platform="tpu", topology_name=topology).devices
