@@ -22,6 +22,16 @@ from .footprint import Footprint
 from .inputs import analyze
 from .max_batch import BatchSample, MaxBatch, max_batch
 from .moments import Curve, Moment, Share
+from .oom import (
+    OomBuffer,
+    OomCause,
+    OomFigure,
+    OomFix,
+    OomIncident,
+    OomReport,
+    OomSize,
+    explain_oom,
+)
 from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
 from .ranges import LiveRanges
@@ -61,6 +71,13 @@ __all__ = [
     "MaxBatch",
     "MissingFileError",
     "Moment",
+    "OomBuffer",
+    "OomCause",
+    "OomFigure",
+    "OomFix",
+    "OomIncident",
+    "OomReport",
+    "OomSize",
     "Outcome",
     "PackResult",
     "ParseError",
@@ -85,6 +102,7 @@ __all__ = [
     "capture",
     "check",
     "diff",
+    "explain_oom",
     "format_size",
     "max_batch",
     "pack",

@@ -20,5 +20,6 @@ void BindAnswers(PlanClass& plan);                          // what fills the me
 void BindPages(PlanClass& plan);                            // the pages of the command line
 void BindWork(nanobind::module_& module, PlanClass& plan);  // advise, assign, check, diff
 void BindPack(nanobind::module_& module);                   // the packer
+void BindOom(nanobind::module_& module);                    // logs of programs out of memory
 
 }  // namespace stowplan::python

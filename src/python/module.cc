@@ -23,4 +23,5 @@ NB_MODULE(_core, module) {
   BindPages(plan);
   BindWork(module, plan);
   BindPack(module);
+  BindOom(module);
 }

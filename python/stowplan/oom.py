@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""explain_oom: why memory ran out, from the exception or the log."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from . import _core
+from .sizes import format_size
+
+
+@dataclass(frozen=True, slots=True)
+class OomSize:
+    """Bytes as a log has them: "15.48G" is no exact number."""
+
+    bytes: int
+    slack: int = 0  # the true number is at most so far away
+
+    def __int__(self) -> int:
+        return self.bytes
+
+    def __str__(self) -> str:
+        text = format_size(self.bytes)
+        return text if self.slack == 0 else text.partition(" (")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OomBuffer:
+    """A buffer that the log lists; XLA shows the largest. What is not said is empty or None."""
+
+    size: OomSize | None
+    shape: str
+    op_name: str
+    source_file: str
+    source_line: int  # 0: not said
+    instruction: str
+    opcode: str
+    type: str  # "HLO temp", "scoped", ...
+    is_parameter: bool
+    padding: OomSize | None
+
+
+@dataclass(frozen=True, slots=True)
+class OomCause:
+    """Why it happened. docs/explain-oom.md says when each kind is found."""
+
+    kind: str  # "padding", "pool-fragmented", ...
+    what: str
+    why: str  # the figures that it follows from
+    size: OomSize | None  # that it accounts for
+    is_sure: bool  # it follows from the figures alone
+    covers_lack: bool  # without it, there would have been enough
+
+
+@dataclass(frozen=True, slots=True)
+class OomFix:
+    """What helps."""
+
+    cause: str  # the kind of the cause
+    what: str
+    how: tuple[str, ...]  # what to write or to type
+    note: str
+    saves: OomSize | None  # at most
+    is_enough: bool  # if all of that is saved
+
+
+@dataclass(frozen=True, slots=True)
+class OomFigure:
+    """A row of the sum: what was wanted, what there was, what it is made of."""
+
+    name: str
+    size: OomSize
+    note: str
+    depth: int  # parts of the row above stand deeper
+
+
+@dataclass(frozen=True, slots=True)
+class OomIncident:
+    """One event, however often the log speaks of it."""
+
+    kind: str  # "compile", "scoped", "load", "buffer", "driver", "host", "other"
+    backend: str  # "GPU", "TPU", "CPU", "unknown"
+    space: str  # "hbm", "vmem", "host"; empty: the device's own memory
+    devices: tuple[str, ...]
+    code: str  # XLA's number for it: "E1000"
+    executable: str
+    message: str
+    line: int  # of the text, from 1 on
+    count: int
+    is_failure: bool  # False: a warning, and the program went on
+    headline: str
+    lack: OomSize | None  # what would have had to be there
+    requested: OomSize | None
+    used: OomSize | None
+    limit: OomSize | None
+    figures: tuple[OomFigure, ...]
+    causes: tuple[OomCause, ...]  # what matters most first
+    fixes: tuple[OomFix, ...]  # what helps most, for the least work, first
+    buffers: tuple[OomBuffer, ...]  # largest first
+    not_known: tuple[str, ...]  # what the text does not say
+
+
+@dataclass(frozen=True, slots=True)
+class OomReport:
+    """What `explain_oom` returns. Printed, it is the page of `stowplan explain-oom`."""
+
+    incidents: tuple[OomIncident, ...]
+    chosen: int  # of the incidents, the one that is explained: the worst
+    framework: str  # "JAX", "PyTorch/XLA", "TensorFlow", "unknown"
+    raised_at: str  # "train.py:88 in step": the user's line that an exception came through
+    dump: dict[str, Any] | None  # the plan beside it, as `--format=json` has it
+    page: str
+    json: str
+
+    @property
+    def incident(self) -> OomIncident:
+        """The one that is explained."""
+        return self.incidents[self.chosen]
+
+    @property
+    def headline(self) -> str:
+        """One sentence."""
+        return self.incident.headline
+
+    @property
+    def lack(self) -> OomSize | None:
+        """What would have had to be there; None: the text does not tell."""
+        return self.incident.lack
+
+    @property
+    def figures(self) -> tuple[OomFigure, ...]:
+        """The sum."""
+        return self.incident.figures
+
+    @property
+    def causes(self) -> tuple[OomCause, ...]:
+        """What matters most first."""
+        return self.incident.causes
+
+    @property
+    def fixes(self) -> tuple[OomFix, ...]:
+        """What helps most, for the least work, first."""
+        return self.incident.fixes
+
+    @property
+    def buffers(self) -> tuple[OomBuffer, ...]:
+        """Those that the text lists, largest first."""
+        return self.incident.buffers
+
+    @property
+    def not_known(self) -> tuple[str, ...]:
+        """What the text does not say."""
+        return self.incident.not_known
+
+    def to_json(self) -> str:
+        """As `stowplan explain-oom --format=json`, schema stowplan.oom/1."""
+        return self.json
+
+    def __str__(self) -> str:
+        return self.page.removesuffix("\n")
+
+    def __repr__(self) -> str:
+        causes = ", ".join(cause.kind for cause in self.causes[:3])
+        return f"<stowplan.OomReport {self.incident.backend}: {causes}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _size(row: dict[str, Any], name: str) -> OomSize | None:
+    return OomSize(row[name]["bytes"], row[name]["slack"]) if name in row else None
+
+
+def _buffer(row: dict[str, Any]) -> OomBuffer:
+    return OomBuffer(
+        _size(row, "size"),
+        row.get("shape", ""),
+        row.get("op_name", ""),
+        row.get("source_file", ""),
+        row.get("source_line", 0),
+        row.get("instruction", ""),
+        row.get("opcode", ""),
+        row.get("type", ""),
+        row["is_parameter"],
+        _size(row, "padding"),
+    )
+
+
+def _incident(row: dict[str, Any]) -> OomIncident:
+    explanation = row["explanation"]
+    return OomIncident(
+        kind=row["kind"],
+        backend=row["backend"],
+        space=row.get("space", ""),
+        devices=tuple(row["devices"]),
+        code=row.get("code", ""),
+        executable=row.get("executable", ""),
+        message=row["message"],
+        line=row["line"],
+        count=row["count"],
+        is_failure=row["is_failure"],
+        headline=explanation["headline"],
+        lack=_size(explanation, "lack"),
+        requested=_size(row, "requested"),
+        used=_size(row, "used"),
+        limit=_size(row, "limit"),
+        figures=tuple(
+            OomFigure(
+                each["name"],
+                OomSize(each["size"]["bytes"], each["size"]["slack"]),
+                each.get("note", ""),
+                each["depth"],
+            )
+            for each in explanation["figures"]
+        ),
+        causes=tuple(
+            OomCause(
+                each["kind"],
+                each["what"],
+                each["why"],
+                _size(each, "size"),
+                each["is_sure"],
+                each["covers_lack"],
+            )
+            for each in explanation["causes"]
+        ),
+        fixes=tuple(
+            OomFix(
+                each["cause"],
+                each["what"],
+                tuple(each["how"]),
+                each.get("note", ""),
+                _size(each, "saves"),
+                each["is_enough"],
+            )
+            for each in explanation["fixes"]
+        ),
+        buffers=tuple(_buffer(each) for each in row["buffers"]),
+        not_known=tuple(explanation["not_known"]),
+    )
+
+
+def _line_of(trace: TracebackType | None) -> str:
+    """The innermost line that belongs to no installed package."""
+    found = ""
+    for frame, line in traceback.walk_tb(trace):
+        code = frame.f_code
+        folders = Path(code.co_filename).parts
+        if not {"site-packages", "dist-packages"} & set(folders) and folders[:1] != ("<frozen",):
+            found = f"{code.co_filename}:{line} in {code.co_name}"
+    return found
+
+
+def _text_of(x: BaseException | str | bytes | os.PathLike[str]) -> bytes:
+    if isinstance(x, BaseException):
+        # With causes, contexts, groups and notes.
+        return "".join(traceback.format_exception(x)).encode("utf-8", "replace")
+    if isinstance(x, os.PathLike):
+        return Path(x).read_bytes()
+    if isinstance(x, str):
+        if "\n" not in x and len(x) < 4096 and os.path.isfile(x):
+            return Path(x).read_bytes()
+        return x.encode("utf-8", "replace")
+    return bytes(x)
+
+
+def explain_oom(
+    exc_or_text: BaseException | str | bytes | os.PathLike[str],
+    *,
+    incident: int | None = None,
+    dump: str | os.PathLike[str] | None = None,
+    module: str | None = None,
+    target: str | None = None,
+    xla_version: str | None = None,
+    time_limit: float = 30,
+    limit: int = 8,
+) -> OomReport:
+    """Why memory ran out, and what helps.
+
+    Takes an exception (of JAX, PyTorch/XLA, TensorFlow, with all that led to it), the text of a
+    log, or the path of one. Of several incidents the one that lacks most is explained, or number
+    `incident`. With `dump`, a directory that XLA dumped to or a module, its buffers are found in
+    the program's plan, and changes are tried for at most `time_limit` seconds. `limit` buffers
+    are on the page.
+
+    stowplan.Error: nothing in it says that memory ran out.
+    """
+    page, text = _core.explain_oom(
+        _text_of(exc_or_text),
+        incident=incident,
+        limit=limit,
+        dump=[] if dump is None else [os.fspath(dump)],
+        module=module or "",
+        target=target or "",
+        xla_version=xla_version or "",
+        time_limit=time_limit,
+    )
+    document = json.loads(text)
+    raised_at = ""
+    if isinstance(exc_or_text, BaseException):
+        raised_at = _line_of(exc_or_text.__traceback__)
+    return OomReport(
+        incidents=tuple(_incident(row) for row in document["incidents"]),
+        chosen=document["chosen"],
+        framework=document["framework"],
+        raised_at=raised_at,
+        dump=document.get("dump"),
+        page=page,
+        json=text,
+    )

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs of programs that ran out of memory.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/oom_dump.h"
+#include "cli/oom_view.h"
+#include "python/bind.h"
+#include "python/failure.h"
+#include "python/text.h"
+#include "stowplan/oom/oom.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stowplan::python {
+namespace {
+
+// The page and the JSON of `stowplan explain-oom`; `incident` counts from 0, absent: the worst.
+std::tuple<Text, Text> ExplainOom(const nb::bytes& text, std::optional<size_t> incident,
+                                  size_t limit, const std::vector<std::string>& dump,
+                                  const std::string& module, const std::string& target,
+                                  const std::string& version, double time_limit) {
+  const std::string_view bytes(static_cast<const char*>(text.data()), text.size());
+  const nb::gil_scoped_release release;
+  const oom::Log log = oom::ReadLog(bytes);
+  if (log.incidents.empty())
+    Refuse("nothing in it says that memory ran out",
+           log.remats.empty() ? "give the exception, or all that the program wrote"
+                              : "rematerialization did not reach its goal, but no allocation failed");
+  if (!incident) incident = oom::WorstIncident(log);
+  if (*incident >= log.incidents.size())
+    Refuse("there is no incident " + std::to_string(*incident),
+           "there are " + std::to_string(log.incidents.size()) + ", counted from 0");
+  cli::OomView view{.log = log, .incident = *incident, .input = {}, .limit = limit};
+  std::optional<cli::OomDump> joined;
+  if (!dump.empty()) {
+    Collector collector;
+    joined = collector.Need(cli::JoinDump(log.incidents[*incident],
+                                          {.input = {.inputs = dump,
+                                                     .module = module,
+                                                     .target = target,
+                                                     .version = version},
+                                           .time_limit = time_limit,
+                                           .limit = limit},
+                                          collector));
+    view.dump = &*joined;
+  }
+  return {cli::OomPage(view), cli::OomJson(view)};
+}
+
+}  // namespace
+
+void BindOom(nb::module_& module) {
+  module.def("explain_oom", ExplainOom, "text"_a, "incident"_a.none() = nb::none(), "limit"_a = 8,
+             "dump"_a = std::vector<std::string>(), "module"_a = "", "target"_a = "",
+             "xla_version"_a = "", "time_limit"_a = 30.0,
+             "The page and the JSON of `stowplan explain-oom`.");
+}
+
+}  // namespace stowplan::python

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""explain_oom: exceptions as frameworks raise them, and texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import stowplan
+from conftest import CORPUS, ROOT, run_program
+
+LOGS = ROOT / "examples" / "oom"
+NAMES = sorted(path.name for path in LOGS.glob("*.log"))
+SHORT = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes."
+
+
+class JaxRuntimeError(RuntimeError):
+    """As JAX names it; Stowplan must not need JAX to know it."""
+
+
+class XlaRuntimeError(RuntimeError):
+    """As older JAX names it."""
+
+
+def raised(error: BaseException) -> BaseException:
+    try:
+        raise error
+    except BaseException as caught:
+        return caught
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_as_the_command_line(name: str) -> None:
+    report = stowplan.explain_oom(LOGS / name)
+    page = run_program("explain-oom", LOGS / name)
+    # The command line knows the name of the file, and says what to type.
+    lines = [line for line in page.splitlines() if "stowplan explain-oom" not in line]
+    assert str(report).splitlines() == lines
+    assert report.to_json() == run_program("explain-oom", LOGS / name, "--format=json")
+    assert report.causes and report.fixes and report.headline
+    assert report == stowplan.explain_oom((LOGS / name).read_bytes())
+    assert report == stowplan.explain_oom(str(LOGS / name))
+
+
+def test_typed_and_frozen() -> None:
+    report = stowplan.explain_oom(LOGS / "gpu_training.log")
+    assert report.incident.backend == "GPU"
+    assert report.framework == "JAX"
+    assert report.causes[0].kind == "pool-small"
+    assert report.fixes[0].how == ("XLA_PYTHON_CLIENT_MEM_FRACTION=.95",)
+    assert report.fixes[0].is_enough
+    assert report.buffers[0].source_line == 161
+    assert report.lack == stowplan.OomSize(1688460800)
+    assert str(report.lack) == "1.57GiB (1688460800)"
+    assert str(report.buffers[0].size) == "3.07GiB"
+    assert int(report.incident.limit or 0) == 18 << 30
+    figures = {figure.name: figure.size.bytes for figure in report.figures}
+    assert figures["wanted"] - figures["free"] == figures["lacking"]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        report.chosen = 1  # type: ignore[misc]
+    assert repr(report) == "<stowplan.OomReport GPU: pool-small, pool-full, temporaries>"
+    assert report._repr_html_().startswith("<pre>out of memory on a GPU\n")
+    assert json.loads(report.to_json())["schema"] == "stowplan.oom/1"
+
+
+@pytest.mark.parametrize("kind", [JaxRuntimeError, XlaRuntimeError, RuntimeError, ValueError])
+def test_exceptions(kind: type[Exception]) -> None:
+    report = stowplan.explain_oom(raised(kind(SHORT)))
+    assert report.incident.requested == stowplan.OomSize(6291456)
+    assert report.incident.count == 1
+    assert report.raised_at.endswith("in raised")
+    assert Path(__file__).name in report.raised_at
+    # One that was never raised has no place.
+    assert stowplan.explain_oom(kind(SHORT)).raised_at == ""
+
+
+def test_long_message() -> None:
+    message = (LOGS / "tpu_padding.log").read_text().split("XlaRuntimeError: ")[1]
+    report = stowplan.explain_oom(raised(XlaRuntimeError(message)))
+    assert report.causes[0].kind == "padding"
+    assert report.buffers == stowplan.explain_oom(LOGS / "tpu_padding.log").buffers
+
+
+def test_chains() -> None:
+    def chained(inner: BaseException) -> BaseException:
+        try:
+            try:
+                raise inner
+            except BaseException as error:
+                raise RuntimeError("the step failed") from error
+        except RuntimeError as error:
+            return error
+
+    assert stowplan.explain_oom(chained(JaxRuntimeError(SHORT))).incident.kind == "buffer"
+    try:
+        try:
+            raise JaxRuntimeError(SHORT)
+        except JaxRuntimeError:
+            raise KeyError("while cleaning up")  # noqa: B904
+    except KeyError as error:
+        assert stowplan.explain_oom(error).incident.kind == "buffer"
+    group = ExceptionGroup("workers", [ValueError("no"), JaxRuntimeError(SHORT)])
+    assert stowplan.explain_oom(raised(group)).incident.kind == "buffer"
+    noted = RuntimeError("worker 3 died")
+    noted.add_note(SHORT)
+    assert stowplan.explain_oom(noted).incident.kind == "buffer"
+
+
+def test_several_incidents() -> None:
+    text = (LOGS / "tpu_kernel.log").read_text() + (LOGS / "gpu_training.log").read_text()
+    report = stowplan.explain_oom(text)
+    assert [incident.kind for incident in report.incidents] == ["scoped", "buffer"]
+    assert report.chosen == 1
+    first = stowplan.explain_oom(text, incident=0)
+    assert first.causes[0].kind == "kernel"
+    with pytest.raises(stowplan.Error, match="there is no incident 2"):
+        stowplan.explain_oom(text, incident=2)
+
+
+@pytest.mark.parametrize("text", ["", "all is well", b"\xff\x00\x1b[", "loss\n" * 1000])
+def test_nothing_to_explain(text: str | bytes) -> None:
+    with pytest.raises(stowplan.Error, match="nothing in it says that memory ran out"):
+        stowplan.explain_oom(text)
+
+
+def test_other_exceptions() -> None:
+    with pytest.raises(stowplan.Error, match="nothing in it"):
+        stowplan.explain_oom(raised(ValueError("shapes do not match")))
+    with pytest.raises(FileNotFoundError):
+        stowplan.explain_oom(Path("no/such/log"))
+
+
+def test_bytes_that_are_no_text() -> None:
+    report = stowplan.explain_oom(SHORT.encode() + b' op_name="\xff\xfe\x1b[31m"')
+    assert "\x1b" not in str(report)
+
+
+def test_dump() -> None:
+    before = CORPUS / "explain" / "story" / "before"
+    report = stowplan.explain_oom(LOGS / "cpu_story.log", dump=before)
+    assert report.dump is not None
+    assert report.dump["is_same"]
+    assert report.dump["advice"][0]["saved_bytes"] > 0
+    assert "donate_argnames=('params',)" in str(report)
+    assert stowplan.explain_oom(LOGS / "cpu_story.log").dump is None
+    with pytest.raises(stowplan.Error):
+        stowplan.explain_oom(LOGS / "cpu_story.log", dump="no/such/dump")
+
+
+def test_nothing_else_is_imported() -> None:
+    code = (
+        "import stowplan, sys; stowplan.explain_oom('Out of memory allocating 5000 bytes.');"
+        "print([name for name in ('jax', 'numpy', 'pandas', 'IPython') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_real_one() -> None:
+    jax = pytest.importorskip("jax")
+    zeros = jax.jit(lambda: jax.numpy.zeros(1 << 46, "int8"))
+    with pytest.raises(Exception, match="RESOURCE_EXHAUSTED") as caught:
+        zeros().block_until_ready()
+    report = stowplan.explain_oom(caught.value)
+    assert report.incident.requested == stowplan.OomSize(1 << 46)
+    assert report.incident.backend == "CPU"
+    assert report.framework == "JAX"
+    assert "test_a_real_one" in report.raised_at
