@@ -69,11 +69,12 @@ def _modules_of(name: str | None, x: Any) -> list[tuple[str, Any]]:
         return [(name or f"<text {x.strip()[:_SHOWN].splitlines()[0]}>", x)]
     if isinstance(x, bytes | bytearray | memoryview):
         return [(name or f"<{len(x)} bytes>", bytes(x))]
-    return [(name or _name_of(x), _to_send(x))]
+    sent = _to_send(x)
+    return [(name or _name_of(sent if isinstance(sent, Sent) else x), sent)]
 
 
 def _name_of(x: Any) -> str:
-    name = getattr(x, "name", None)
+    name = x.extracted.name if isinstance(x, Sent) else getattr(x, "name", None)
     return name if isinstance(name, str) else f"<{type(x).__qualname__}>"
 
 

@@ -10,10 +10,11 @@ import pytest
 from conftest import ROOT
 
 
-def test_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "least"), [("python.md", 30), ("python-sweep.md", 10)])
+def test_guide(monkeypatch: pytest.MonkeyPatch, name: str, least: int) -> None:
     monkeypatch.chdir(ROOT)
-    result = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False)
-    assert result.attempted > 30
+    result = doctest.testfile(str(ROOT / "docs" / name), module_relative=False)
+    assert result.attempted > least
     assert result.failed == 0
 
 
