@@ -3,12 +3,10 @@
 // that the page's own thread works for a frame does not, so that is what tests can insist on.
 import type { Page } from '@playwright/test';
 
-export const kActs = ['in', 'pan', 'out', 'scrub', 'hover'] as const;
-export type Act = (typeof kActs)[number];
-export interface Frames {
+const kActs = ['in', 'pan', 'out', 'scrub', 'hover'] as const;
+interface Frames {
   rate: number; // frames a second
   median: number; // ms from one to the next
-  work: number; // ms of processor time of the main thread, a frame
 }
 
 // When the first picture stood, in ms after the page was asked for.
@@ -69,7 +67,7 @@ async function prepare(page: Page): Promise<void> {
   });
 }
 
-// Does each thing for so many frames, says what it saw, and gives the most work.
+// Does each thing for so many frames, says what it saw, and gives the most work to zoom and pan.
 export async function measure(page: Page, count = 60): Promise<number> {
   await prepare(page);
   const session = await page.context().newCDPSession(page);
@@ -87,7 +85,7 @@ export async function measure(page: Page, count = 60): Promise<number> {
     console.log(
       `  ${act}: ${rate.toFixed(1)} frames a second, median ${median.toFixed(1)} ms, ${work.toFixed(1)} ms of work each`,
     );
-    most = Math.max(most, work);
+    if (act !== 'scrub' && act !== 'hover') most = Math.max(most, work);
   }
   return most;
 }
