@@ -22,10 +22,15 @@ export const kGutter = 92;
 export const kBracketRow = 15;
 const kMostBracketRows = 6;
 
-export function bracketRows(module: Module): number {
+export function bracketDepth(module: Module): number {
   let deepest = -1;
   for (const depth of module.brackets.depth) deepest = Math.max(deepest, depth);
-  return Math.min(kMostBracketRows, deepest + 1);
+  return deepest + 1;
+}
+// How many rows of brackets are drawn: a few, or all that leave the map half of the height.
+export function bracketRows(module: Module, all = false, height = 0): number {
+  const most = all ? Math.floor((height * 0.35) / kBracketRow) : 0;
+  return Math.min(bracketDepth(module), Math.max(kMostBracketRows, most));
 }
 
 export function divide(width: number, height: number, rows: number): Areas {

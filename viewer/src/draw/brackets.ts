@@ -2,7 +2,7 @@
 // Loops, branches, calls and asynchronous spans, nested as they are in the program.
 import type { Module } from '../decode/module';
 import { stringOf } from '../model/words';
-import { kBracketRow, type Scale } from './areas';
+import { bracketDepth, kBracketRow, type Scale } from './areas';
 import type { Pen } from './pen';
 import type { Theme } from './theme';
 
@@ -11,6 +11,13 @@ export function drawBrackets(pen: Pen, scale: Scale, module: Module, theme: Them
   const { area, view } = scale;
   if (area.h <= 0) return;
   const rows = Math.round(area.h / kBracketRow);
+  const more = bracketDepth(module) - rows;
+  if (more > 0)
+    pen.text(area.x - 6, area.y + area.h - kBracketRow / 2, `${more} more rows`, {
+      fill: theme.faint,
+      align: 'right',
+      size: 10,
+    });
   const drawnTo = new Float64Array(rows).fill(-1); // what lies in one pixel is drawn once
   pen.clipped(area.x, area.y, area.w, area.h, () => {
     for (let i = 0; i < brackets.count; ++i) {

@@ -68,6 +68,7 @@ export class App {
   printing = $state(false); // paper is light
   helpOpen = $state(false);
   holesShown = $state(true);
+  allBrackets = $state(false);
   message = $state(''); // for screen readers, and at the foot
   sourceFile = $state(0);
   sourceLine = $state(0);
@@ -94,6 +95,7 @@ export class App {
       theme: 'auto',
       hole: -1,
       holes: 1,
+      brackets: 0,
       place: null,
       file: 0,
       line: 0,
@@ -123,6 +125,7 @@ export class App {
     this.time = this.clampTime(given.time);
     this.hole = given.hole >= 0 && given.hole < module.holes.count ? given.hole : -1;
     this.holesShown = given.holes !== 0;
+    this.allBrackets = given.brackets === 1;
     this.place =
       given.place && given.place[0] < module.allocations.count
         ? { allocation: given.place[0], byte: given.place[1] }
@@ -155,6 +158,7 @@ export class App {
         theme: this.themeChoice,
         hole: this.hole,
         holes: this.holesShown ? 1 : 0,
+        brackets: this.allBrackets ? 1 : 0,
         place: this.place && [this.place.allocation, this.place.byte],
         file: this.sourceFile,
         line: this.sourceLine,

@@ -18,6 +18,7 @@ export interface Shared {
   theme: string;
   hole: number; // -1: none
   holes: number; // 0: they are not shown
+  brackets: number; // 1: more rows of them
   place: [number, number] | null; // an allocation and a byte of it
   file: number;
   line: number;
@@ -44,6 +45,7 @@ export function writeHash(state: Shared, plain: Shared): string {
   put('theme', state.theme, plain.theme);
   put('hole', state.hole, plain.hole);
   put('holes', state.holes, plain.holes);
+  put('brackets', state.brackets, plain.brackets);
   if (state.place) parts.set('place', state.place.join(','));
   put('file', state.file, plain.file);
   put('line', state.line, plain.line);
@@ -79,6 +81,7 @@ export function readHash(hash: string, plain: Shared): Shared {
     theme: text('theme', plain.theme),
     hole: whole('hole', plain.hole),
     holes: whole('holes', plain.holes),
+    brackets: whole('brackets', plain.brackets),
     place:
       place.length === 2 && place.every((n) => Number.isSafeInteger(n) && n >= 0)
         ? (place as Shared['place'])
