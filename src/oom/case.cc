@@ -71,6 +71,9 @@ std::optional<Size> SharedOutputs(const Program& program) {
   if (!twice) return std::nullopt;
   // Each part is rounded; a difference as small as that is none.
   if (twice->bytes <= twice->slack) return Size{.bytes = 0, .slack = twice->slack};
+  // More than either has cannot be in both: then the parts are not what they are taken for.
+  const int64_t most = std::min(program.arguments->bytes, program.outputs->bytes);
+  if (twice->bytes - twice->slack > most) return std::nullopt;
   return twice;
 }
 

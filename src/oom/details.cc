@@ -164,7 +164,8 @@ bool DetailReader::ReadProgram(std::string_view text, std::string_view lower, In
     list_ = List::kUsage;
     return true;
   }
-  if (lower.starts_with("program ") && lower.contains(" requirement ")) {
+  if ((lower.starts_with("program ") || lower.contains("program hbm requirement ")) &&
+      lower.contains(" requirement ")) {
     Fill(incident.program.total, SizeBehind(text, lower, " requirement "));
     list_ = List::kProgram;
     return true;

@@ -96,6 +96,14 @@ std::string WithoutControls(std::string_view raw) {
       }
       continue;
     }
+    // Markdown's bold; an allocator's map has longer rows of stars.
+    const bool is_bold = c == '*' && i + 2 < raw.size() && raw[i + 1] == '*' && raw[i + 2] != '*' &&
+                         (i == 0 || raw[i - 1] != '*') && raw[i + 2] != '_';
+    if (is_bold) {
+      ++i;
+      continue;
+    }
+    if (c == '\\' && i + 1 < raw.size() && raw[i + 1] == '.') continue;  // "1\. Size"
     if (c <= ' ' || c == 0x7f) {
       if (!out.empty() && out.back() != ' ') out += ' ';
     } else {

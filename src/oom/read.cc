@@ -87,6 +87,8 @@ class Reader {
     const std::string& lower = line.lower;
     bool is_known = true;
     if (lower.contains("peak buffers:") || lower.contains("largest program allocations in ")) {
+      // Pages that were copied from the web put lines together.
+      if (!buffers_.is_open()) details_.Read(text, lower, *open_);
       buffers_.Begin();
     } else if (!buffers_.Read(text, lower)) {
       is_known = details_.Read(text, lower, *open_);

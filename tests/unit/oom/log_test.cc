@@ -110,6 +110,25 @@ TEST(OomLog, OldTpuWords) {
   EXPECT_TRUE(load.incidents[0].program.outputs.has_value());
 }
 
+TEST(OomLog, CopiedFromAWebPage) {
+  const Log log = ReadLog(
+      "Ran out of memory in memory space hbm. **Used 19.00G of 15.00G hbm. Exceeded hbm capacity "
+      "by "
+      "4.00G**.\nTotal hbm usage >= 19.50G: \n reserved 512.00M \n program 19.00G\n arguments "
+      "0BOutput size 0B; shares 0B with arguments.Program hbm requirement 19.00G:\n global "
+      "276.0K\n "
+      "HLO temp 18.50G (33.1% utilization: **Unpadded (6.00G) Padded (18.00G)**, 0.7% "
+      "fragmentation "
+      "(147.00M)) **Largest program allocations in hbm**:\n\n 1\\. Size: 14.00G \n Shape: "
+      "s32[29360128,10]{1,0:T(8,128)}\n");
+  ASSERT_EQ(log.incidents.size(), 1U);
+  const Incident& incident = log.incidents[0];
+  EXPECT_EQ(Bytes(incident.exceeded), 4 * kGiB);
+  EXPECT_EQ(Bytes(incident.program.unpadded), 6 * kGiB);
+  ASSERT_EQ(incident.buffers.size(), 1U);
+  EXPECT_EQ(Bytes(incident.buffers[0].size), 14 * kGiB);
+}
+
 TEST(OomLog, OldAllocatorsDumpFirst) {
   const Log log = ReadLog(
       "I core/bfc_allocator.cc:643] Bin (256): Total Chunks: 1, Chunks in use: 1 256B allocated.\n"
