@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from . import _core
 from .errors import Error
 
 
@@ -157,12 +158,19 @@ def _words_of_code(code: CodeType) -> Iterator[str]:
 
 
 def _words_of(value: Any, seen: set[int]) -> Iterator[str]:
+    if isinstance(value, str | int | float | bytes | None):
+        yield repr(value)
+        return
+    if isinstance(value, set | frozenset):  # as above
+        yield from ("set", *sorted(repr(part) for part in value))
+        return
     if id(value) in seen:
+        yield "again"
         return
     seen.add(id(value))
     if isinstance(value, functools.partial):
         yield "partial"
-        for part in (value.func, *value.args, *value.keywords.items()):
+        for part in (value.func, value.args, value.keywords):
             yield from _words_of(part, seen)
     elif isinstance(value, FunctionType):
         yield f"{value.__module__}.{value.__qualname__}"
@@ -183,11 +191,14 @@ def _words_of(value: Any, seen: set[int]) -> Iterator[str]:
             if isinstance(member, FunctionType):
                 yield name
                 yield from _words_of(member, seen)
-    elif isinstance(value, str | int | float | bytes | None):
-        yield repr(value)
     elif isinstance(value, list | tuple):
+        yield f"{len(value)} of"
         for part in value:
             yield from _words_of(part, seen)
+    elif isinstance(value, dict):
+        yield f"{len(value)} pairs of"
+        for pair in value.items():
+            yield from (*_words_of(pair[0], seen), *_words_of(pair[1], seen))
     else:
         yield from _words_of(type(value), seen)
         try:
@@ -199,10 +210,11 @@ def _words_of(value: Any, seen: set[int]) -> Iterator[str]:
 def digest(function: Callable[..., Any]) -> str:
     """The same for functions that do the same; another when code or values that it has change.
 
-    Followed are functions and values of its own module; other modules are taken to be as they were.
+    Followed are functions and values of its own module; other modules are taken to be as they were,
+    but for Stowplan's version.
     """
     state = hashlib.blake2b(digest_size=16)
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    for word in (version, *_words_of(function, set())):
+    versions = f"{sys.version_info.major}.{sys.version_info.minor} {_core.version()}"
+    for word in (versions, *_words_of(function, set())):
         state.update(word.encode(errors="replace") + b"\0")
     return state.hexdigest()

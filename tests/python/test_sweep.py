@@ -230,8 +230,13 @@ def test_what_makes_a_function_another():
 
     assert digest(made(2)) == digest(made(2)) != digest(made(3))
     assert digest(functools.partial(die, "a", 1)) != digest(functools.partial(die, "a", 2))
+    assert digest(functools.partial(max, 1, 1)) != digest(functools.partial(max, 1))
+    assert digest(functools.partial(max, [1], 2)) != digest(functools.partial(max, [1, 2]))
     assert digest(lambda r: r.name) != digest(lambda r: r.plan)
-    code = "import stowplan.portable as p; f = lambda r: r.name in {'a', 'b', 'c', 'd'}; "
+    code = (
+        "import stowplan.portable as p; names = {'x', 'y', 'z'}; "
+        "f = lambda r: r.name in {'a', 'b', 'c', 'd'} or r.name in names; "
+    )
     words = {
         subprocess.check_output(
             [sys.executable, "-c", code + "print(p.digest(f))"],
