@@ -36,8 +36,7 @@ async function svgOf(page: Page): Promise<string> {
 }
 
 test('both plans of a program', async ({ page }) => {
-  const complaints: string[] = [];
-  listenTo(page, complaints);
+  const complaints = listenTo(page);
   const file = join(mkdtempSync(join(tmpdir(), 'stowplan-best-')), 'best.html');
   const words = ['view', input, '--target=cpu', '--against=best', '--budget=6MiB', '-o', file];
   execFileSync(program, words, { stdio: 'pipe' });

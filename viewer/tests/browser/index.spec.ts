@@ -24,8 +24,7 @@ async function complaintsOfAxe(page: Page): Promise<string[]> {
 
 test('a folder of pages', async ({ page }) => {
   test.skip(!program, 'STOWPLAN is not set');
-  const complaints: string[] = [];
-  listenTo(page, complaints);
+  const complaints = listenTo(page);
   const dump = mkdtempSync(join(tmpdir(), 'stowplan-dump-'));
   const names = ['seed_000', 'seed_001', 'seed_002', 'seed_003', 'seed_004'];
   for (const name of names) copyFileSync(join(seeds, `${name}.txt`), join(dump, `${name}.txt`));
