@@ -83,8 +83,8 @@ Rules RulesOf(const Target& target, std::string_view version) {
   const bool reads_last_position = ReadsLastPosition(version);
   if (target.name == "cpu") {
     return {.target = target,
-            .analysis = {.no_ops =
-                             IsBefore(version, "jaxlib-0.10.2") ? NoOps::kNone : NoOps::kBitcasts},
+            .analysis = {.no_ops = IsBefore(version, "jaxlib-0.10.2") ? NoOps::kOperandBitcasts
+                                                                      : NoOps::kBitcasts},
             .reads_last_position = reads_last_position,
             .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64,
             .thread_locals_by_number = HasThreadLocalsByNumber(version)};

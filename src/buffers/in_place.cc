@@ -183,7 +183,8 @@ class PairFinder {
     });
   }
 
-  // Looks through what only names a part or gives the same bytes another shape.
+  // Looks through what only names a part, and further through what gives the same bytes another
+  // shape.
   void Follow(Part& part) const {
     while (true) {
       const Opcode opcode = module_.instructions[part.instruction].opcode;
@@ -200,12 +201,18 @@ class PairFinder {
                         module_.NumberOr(part.instruction, AttributeKey::kIndex, 0));
       part.instruction = module_.operands_of(part.instruction)[0];
     }
+  }
+  void FollowNoOps(Part& part) const {
     while (part.index.empty() && IsNoOp(part.instruction))
       part.instruction = module_.operands_of(part.instruction)[0];
   }
+  void FollowAll(Part& part) const {
+    Follow(part);
+    FollowNoOps(part);
+  }
   [[nodiscard]] bool IsNoOp(InstrId id) const {
     const Opcode opcode = module_.instructions[id].opcode;
-    return (opcode == Opcode::kBitcast && no_ops_ != NoOps::kNone) ||
+    return opcode == Opcode::kBitcast ||
            (opcode == Opcode::kReshape && no_ops_ == NoOps::kBitcastsAndReshapes);
   }
 
@@ -222,6 +229,7 @@ class PairFinder {
       positions_.AppendIndex(module_.shapes, shape(fusion), offset, index);
       Part source = {root, index};
       Follow(source);
+      if (no_ops_ != NoOps::kOperandBitcasts) FollowNoOps(source);
       AddThrough(source, offset);
     }
   }
@@ -232,14 +240,14 @@ class PairFinder {
     for (const InPlacePair& pair : PairsIn(source.instruction, /*with_declared=*/false)) {
       if (pair.output != source_offset) continue;
       Part input = Input(source.instruction, pair);
-      Follow(input);
+      FollowAll(input);
       if (module_.instructions[input.instruction].opcode == Opcode::kFusion) {
         const uint32_t input_offset =
             positions_.Find(module_.shapes, shape(input.instruction), input.index);
         for (const InPlacePair& inner : PairsIn(input.instruction, /*with_declared=*/true)) {
           if (inner.output != input_offset) continue;
           input = Input(input.instruction, inner);
-          Follow(input);
+          FollowAll(input);
           break;
         }
       }

@@ -30,8 +30,9 @@ struct InPlacePairs {
   [[nodiscard]] std::span<const InPlacePair> of(hlo::InstrId id) const;
 };
 
-// What leaves the bytes where they are in a fusion.
-enum class NoOps : uint8_t { kNone, kBitcasts, kBitcastsAndReshapes };
+// What leaves the bytes where they are in a fusion. The first: bitcasts of what is written over,
+// not of what was written.
+enum class NoOps : uint8_t { kOperandBitcasts, kBitcasts, kBitcastsAndReshapes };
 
 InPlacePairs FindInPlacePairs(const hlo::Module& module, const Positions& positions, NoOps no_ops);
 

@@ -359,7 +359,7 @@ TEST(Rules, FollowTheVersion) {
   EXPECT_FALSE(RulesOf(cpu).thread_locals_by_number);
   EXPECT_FALSE(RulesOf(cpu, "jaxlib-0.11.2").thread_locals_by_number);
   EXPECT_TRUE(RulesOf(cpu, "jaxlib-0.12.0").thread_locals_by_number);
-  EXPECT_EQ(RulesOf(cpu, "jaxlib-0.10.0").analysis.no_ops, NoOps::kNone);
+  EXPECT_EQ(RulesOf(cpu, "jaxlib-0.10.0").analysis.no_ops, NoOps::kOperandBitcasts);
   EXPECT_EQ(RulesOf(cpu, "jaxlib-0.10.2").analysis.no_ops, NoOps::kBitcasts);
 }
 

@@ -109,9 +109,19 @@ TEST(InPlace, BitcastsInFusionsAreForTheVersionToSay) {
       "  d = f32[8] dynamic-update-slice(x, u, i)\n"
       "  ROOT c = f32[2,4] bitcast(d)\n",
       "f32[2,4]");
-  EXPECT_THAT(PairsOf(text, NoOps::kNone), ElementsAre("d is written over operand 0, x"));
+  EXPECT_THAT(PairsOf(text, NoOps::kOperandBitcasts),
+              ElementsAre("d is written over operand 0, x"));
   EXPECT_THAT(PairsOf(text),
               ElementsAre("d is written over operand 0, x", "f is written over operand 0, p"));
+}
+
+TEST(InPlace, BitcastsOfOperandsInFusionsNeverMove) {
+  const std::string text = Fusion(
+      "  b = f32[8] bitcast(x)\n"
+      "  ROOT d = f32[8] dynamic-update-slice(b, u, i)\n",
+      "f32[8]");
+  EXPECT_THAT(PairsOf(text, NoOps::kOperandBitcasts),
+              ElementsAre("d is written over operand 0, b", "f is written over operand 0, p"));
 }
 
 TEST(InPlace, ReshapesInFusionsAreForTheBackEndToSay) {
