@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, overload
 
 from . import _core
-from .tables import frame, html_table
+from .tables import Allocation, frame, html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 _JAX = "compiled.memory_analysis() of JAX"
 # What the plan has nothing to do with.
 _CODE = ("generated_code_size_in_bytes", "host_generated_code_size_in_bytes")
-# Fields that JAX has since 0.12, on CPUs.
-_SINCE_0_12 = {
-    "total_allocation_bytes": "all but thread-local",
-    "indefinite_allocations": "all but thread-local and temporaries",
-    "peak_unpadded_heap_bytes": "all but thread-local and temporaries",
-}
+_LASTING = "all but thread-local and temporaries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +96,24 @@ class Reconciliation(Sequence[Figure]):
         return frame(self.figures, [*(field.name for field in fields(Figure)), "verdict"])
 
 
+def _sums(plan: _core.Plan) -> tuple[int, int]:
+    """The bytes of all allocations, and of those that last; thread-local ones are left out."""
+    total = lasting = 0
+    for row in range(plan.allocation_count):
+        facts = plan.allocation(row)
+        allocation = Allocation(row, *facts[:-1], tuple(facts[-1]))
+        if allocation.is_thread_local:
+            continue
+        total += allocation.size
+        if (
+            allocation.parameter is not None
+            or allocation.is_constant
+            or allocation.is_maybe_live_out
+        ):
+            lasting += allocation.size
+    return total, lasting
+
+
 def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
     """`stats` are the fields of memory_analysis(), where there is a Compiled to ask."""
     figures: list[Figure] = []
@@ -111,14 +124,17 @@ def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
         if where == _JAX and name in rest:
             said = rest.pop(name)
         figures.append(Figure(where, name, computed, said, how))
-    known = {figure.name: figure.computed or 0 for figure in figures if figure.where == _JAX}
-    for name, how in _SINCE_0_12.items():
-        if plan.backend == "CPU" and name in rest:
-            # On CPUs, JAX's peak is all that lasts.
-            computed = known["peak_memory_in_bytes"]
-            if name == "total_allocation_bytes":
-                computed += known["temp_size_in_bytes"]
-            figures.append(Figure(_JAX, name, computed, rest.pop(name), how))
+    if "total_allocation_bytes" in rest:  # newer versions of JAX have these sums
+        total, lasting = _sums(plan)
+        sums = {
+            "total_allocation_bytes": (total, "all but thread-local"),
+            "indefinite_allocations": (lasting, _LASTING),
+        }
+        if plan.backend == "CPU":  # where JAX's peak is all that lasts
+            sums["peak_unpadded_heap_bytes"] = (lasting, _LASTING)
+        for name, (computed, how) in sums.items():
+            if name in rest:
+                figures.append(Figure(_JAX, name, computed, rest.pop(name), how))
     for name, said in rest.items():
         # Nothing lies in the host's memory, so the plan has no such rows.
         is_host = name.startswith("host_") and name not in _CODE
