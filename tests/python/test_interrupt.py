@@ -32,9 +32,22 @@ print("ready", flush=True)
 result = r.advice(time_limit=600)
 assert result.untried > 0
 """
-ASSIGN = f"""
-import stowplan
-r = stowplan.analyze({str(LARGE)!r})
+# A program whose temporaries come and go as chance has it: nobody proves its plan in a minute.
+ASSIGN = """
+import random, stowplan
+chance = random.Random(3)
+events = []
+for i in range(1500):
+    start = chance.randrange(1000)
+    size = chance.randint(1, 10**6)
+    events.append((start, f"v{i} = f32[{size}]{{0}} broadcast(c), dimensions={{}}"))
+    events.append((start + chance.randint(1, 200), f"u{i} = f32[1]{{0}} slice(v{i}), slice={{[0:1]}}"))
+lines = [line for _, line in sorted(events, key=lambda event: event[0])]
+outputs = ", ".join(f"u{i}" for i in range(1500))
+shapes = ", ".join(["f32[1]{0}"] * 1500)
+text = "HloModule m, is_scheduled=true\\n\\nENTRY e {\\n  c = f32[] parameter(0)\\n  " + "\\n  ".join(lines)
+text += f"\\n  ROOT r = ({shapes}) tuple({outputs})\\n}}\\n"
+r = stowplan.analyze(text, target="cpu")
 print("ready", flush=True)
 result = stowplan.assign(r, policy="best", time_limit=600)
 assert result.bytes <= result.xla_bytes
