@@ -42,7 +42,9 @@ std::vector<Text> Texts(const auto& texts) { return {texts.begin(), texts.end()}
 
 // Whose plan it is, in a sentence without its full stop.
 std::string Whose(const Plan& plan) {
-  return plan.input().is_ours ? "Stowplan's own, by XLA's rules" : "XLA's own, from its report";
+  if (plan.input().is_ours) return "Stowplan's own, by XLA's rules";
+  return plan.input().sources.empty() ? "XLA's own, from the module's file or executable"
+                                      : "XLA's own, from its report";
 }
 
 std::optional<Text> TargetOf(Plan& plan) {
