@@ -86,7 +86,7 @@ test('printed in light, whole, whatever the screen is', async ({ page }) => {
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'light');
   await expect(page.getByLabel('Search values')).toBeHidden();
   // Rows that one has to scroll to are on paper too.
-  expect(await rows.count()).toBeGreaterThan(before);
+  await expect.poll(() => rows.count()).toBeGreaterThan(before);
   const last = await rows.last().evaluate((row) => {
     const { bottom } = row.getBoundingClientRect();
     return { bottom, page: document.documentElement.scrollHeight };

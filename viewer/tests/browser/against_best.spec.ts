@@ -68,7 +68,7 @@ test('both plans of a program', async ({ page }) => {
   await page.getByText('Show', { exact: true }).click();
   await page.getByLabel('donated').uncheck();
   await page.getByText('Show', { exact: true }).click();
-  expect(await svgOf(page)).toMatch(/capacity 6\.00MiB, less 2\.\d\dMiB that is hidden/);
+  await expect.poll(() => svgOf(page)).toMatch(/capacity 6\.00MiB, less 2\.\d\dMiB that is hidden/);
 
   // All of it as numbers.
   await page.getByRole('tab', { name: 'tables' }).click();

@@ -34,7 +34,9 @@ inputs.forEach((input, i) => {
       const time = random(end + 1);
       await moveTo(page, time);
       const library = explain(input, time);
-      expect(await shownTotal(page), `total at ${time}`).toBe(library.bytes);
+      await expect
+        .poll(() => shownTotal(page), { message: `total at ${time}` })
+        .toBe(library.bytes);
       const shown = (await savedTable(page)).slice(1);
       expect(shown.length, `values at ${time}`).toBe(library.rows.length);
       // Each row of the library has one of the page, with the same bytes.
@@ -70,7 +72,7 @@ test('two programs: the change is that of `stowplan diff`', async ({ page }) => 
   expect(terms.reduce((sum, [, bytes]) => sum + Number(bytes), 0)).toBe(change);
   // A term leads to its value, in its own module.
   await page.getByTestId('table').getByRole('row').nth(1).click();
-  expect((await hashOf(page)).has('value')).toBe(true);
+  await expect.poll(async () => (await hashOf(page)).has('value')).toBe(true);
   expect(complaints).toEqual([]);
 });
 

@@ -37,23 +37,23 @@ test('a damaged file says so', async ({ page }) => {
 test('totals at random moments are the library’s, in all spaces and in each', async ({ page }) => {
   const { bundle, complaints } = await open(page, 'totals', oneModule({ values: 1500, seed: 3 }));
   const module = bundle.modules[0];
-  expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
+  await expect.poll(() => shownTotal(page)).toBe(module.header.all_peak.bytes);
   const peaks = page.getByRole('group', { name: 'jump to peak' });
   for (const [i, { peak }] of module.header.spaces.entries()) {
     await peaks
       .getByRole('button')
       .nth(i + 1)
       .click();
-    expect(await shownTotal(page)).toBe(peak.bytes);
+    await expect.poll(() => shownTotal(page)).toBe(peak.bytes);
     await expect(page.getByLabel('moment', { exact: true })).toHaveValue(String(peak.time));
   }
   await peaks.getByRole('button', { name: 'all' }).click();
-  expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
+  await expect.poll(() => shownTotal(page)).toBe(module.header.all_peak.bytes);
   for (const time of [0, 17, 333, 801, 1200, module.end]) {
     await moveTo(page, time);
     for (const space of [-1, 0, 1]) {
       await page.getByLabel('Memory space').selectOption(String(space));
-      expect(await shownTotal(page)).toBe(curveAt(module, space < 0 ? 2 : space, time));
+      await expect.poll(() => shownTotal(page)).toBe(curveAt(module, space < 0 ? 2 : space, time));
     }
     await page.getByLabel('Memory space').selectOption('-1');
     const live = liveAt(module, time);
@@ -127,18 +127,20 @@ test('everything by keyboard', async ({ page }) => {
   const { bundle, complaints } = await open(page, 'keys', oneModule({ values: 300 }));
   const module = bundle.modules[0];
   await page.keyboard.press('End');
-  expect(await shownTotal(page)).toBe(curveAt(module, 2, module.end));
+  await expect.poll(() => shownTotal(page)).toBe(curveAt(module, 2, module.end));
   await page.keyboard.press('p');
-  expect(await shownTotal(page)).toBe(module.header.all_peak.bytes);
+  await expect.poll(() => shownTotal(page)).toBe(module.header.all_peak.bytes);
   await page.keyboard.press('ArrowRight');
-  expect((await hashOf(page)).get('t')).toBe(String(module.header.all_peak.time + 1));
+  await expect
+    .poll(async () => (await hashOf(page)).get('t'))
+    .toBe(String(module.header.all_peak.time + 1));
   await page.keyboard.press('Enter');
   const largest = liveAt(module, module.header.all_peak.time + 1).values[0];
   await expect(page.getByTestId('value-card')).toHaveAttribute('data-value', String(largest));
   await page.keyboard.press('w');
-  expect((await hashOf(page)).has('view')).toBe(true);
+  await expect.poll(async () => (await hashOf(page)).has('view')).toBe(true);
   await page.keyboard.press('0');
-  expect((await hashOf(page)).has('view')).toBe(false);
+  await expect.poll(async () => (await hashOf(page)).has('view')).toBe(false);
   await page.keyboard.press('h');
   await expect(page.getByTestId('hole-card')).toContainText('hole at the peak');
   await page.keyboard.press('/');
@@ -147,9 +149,9 @@ test('everything by keyboard', async ({ page }) => {
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('found')).toBeVisible();
   await page.keyboard.press('n');
-  expect((await hashOf(page)).get('value')).toBe(
-    String(search(module, 'kind:activation').values[0]),
-  );
+  await expect
+    .poll(async () => (await hashOf(page)).get('value'))
+    .toBe(String(search(module, 'kind:activation').values[0]));
   await page.keyboard.press('v');
   await expect(page.getByTestId('treemap')).toBeVisible();
   await page.keyboard.press('v');
@@ -218,7 +220,7 @@ test('two modules: side by side, blink, waterfall', async ({ page }) => {
   await expect(page.getByTestId('map-0')).toBeVisible();
   await page.keyboard.press('1');
   await page.keyboard.press('b');
-  expect((await hashOf(page)).get('module')).toBe('1');
+  await expect.poll(async () => (await hashOf(page)).get('module')).toBe('1');
   await expect(page.getByTestId('total')).toHaveAttribute(
     'data-bytes',
     String(curveAt(bundle.modules[1], 2, bundle.modules[0].header.all_peak.time)),
