@@ -240,7 +240,7 @@ void AddNeighbours(InputModule& module) {
   std::string stem;
   for (const std::optional<InputFile>& file : module.files) {
     if (!file) continue;
-    if (!stem.empty()) return;    // there are several: these were meant
+    if (!stem.empty()) return;  // there are several: these were meant
     if (file->is_in_memory) return;
     if (!file->is_named) return;  // from a directory, whose files have been paired
     stem = report::ParseDumpFileName(file->path).stem;

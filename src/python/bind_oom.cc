@@ -33,8 +33,9 @@ std::tuple<Text, Text> ExplainOom(const nb::bytes& text, std::optional<size_t> i
   const oom::Log log = oom::ReadLog(bytes);
   if (log.incidents.empty())
     Refuse("nothing in it says that memory ran out",
-           log.remats.empty() ? "give the exception, or all that the program wrote"
-                              : "rematerialization did not reach its goal, but no allocation failed");
+           log.remats.empty()
+               ? "give the exception, or all that the program wrote"
+               : "rematerialization did not reach its goal, but no allocation failed");
   if (!incident) incident = oom::WorstIncident(log);
   if (*incident >= log.incidents.size())
     Refuse("there is no incident " + std::to_string(*incident),
@@ -43,14 +44,12 @@ std::tuple<Text, Text> ExplainOom(const nb::bytes& text, std::optional<size_t> i
   std::optional<cli::OomDump> joined;
   if (!dump.empty()) {
     Collector collector;
-    joined = collector.Need(cli::JoinDump(log.incidents[*incident],
-                                          {.input = {.inputs = dump,
-                                                     .module = module,
-                                                     .target = target,
-                                                     .version = version},
-                                           .time_limit = time_limit,
-                                           .limit = limit},
-                                          collector));
+    joined = collector.Need(cli::JoinDump(
+        log.incidents[*incident],
+        {.input = {.inputs = dump, .module = module, .target = target, .version = version},
+         .time_limit = time_limit,
+         .limit = limit},
+        collector));
     view.dump = &*joined;
   }
   return {cli::OomPage(view), cli::OomJson(view)};
