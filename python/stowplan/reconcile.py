@@ -124,14 +124,13 @@ def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
         if where == _JAX and name in rest:
             said = rest.pop(name)
         figures.append(Figure(where, name, computed, said, how))
-    if "total_allocation_bytes" in rest:  # newer versions of JAX have these sums
+    if plan.backend == "CPU" and "total_allocation_bytes" in rest:  # newer versions of JAX
         total, lasting = _sums(plan)
         sums = {
             "total_allocation_bytes": (total, "all but thread-local"),
             "indefinite_allocations": (lasting, _LASTING),
+            "peak_unpadded_heap_bytes": (lasting, _LASTING),
         }
-        if plan.backend == "CPU":  # where JAX's peak is all that lasts
-            sums["peak_unpadded_heap_bytes"] = (lasting, _LASTING)
         for name, (computed, how) in sums.items():
             if name in rest:
                 figures.append(Figure(_JAX, name, computed, rest.pop(name), how))
