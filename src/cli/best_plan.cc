@@ -120,7 +120,8 @@ std::optional<BestInput> PlanBest(PlanInput& input, const PlanInputOptions& opti
   Result<BestPlan> plan =
       AssignBest(*input.program, *input.analysis, setting->rules, *preset,
                  {.memory_limit = limits.memory,
-                  .should_stop = limits.seconds ? StopAfter(*limits.seconds) : nullptr});
+                  .should_stop = limits.seconds ? StopAfter(*limits.seconds) : nullptr,
+                  .searches_on = limits.seconds.has_value()});
   if (!plan) return refuse(plan.error());
   BestInput best = {
       .report = report::ReportOf(*input.program, *input.analysis, plan->assignment, setting->style),

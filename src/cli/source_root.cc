@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/source_root.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "stowplan/base/source.h"
@@ -11,6 +12,8 @@ std::string PathBelow(const std::string& root, std::string_view file) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path relative = fs::path(file).relative_path();
+  // A dump's names must not lead out of the root: what is found may be sent to others.
+  if (std::ranges::find(relative, fs::path("..")) != relative.end()) return {};
   while (!relative.empty()) {
     const fs::path path = fs::path(root) / relative;
     if (fs::is_regular_file(path, error)) return path.string();

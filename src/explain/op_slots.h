@@ -15,7 +15,10 @@
 
 namespace stowplan::explain {
 
-inline uint32_t HashOfName(std::string_view name) { return static_cast<uint32_t>(HashBytes(name)); }
+// Names differ in their last characters, which reach only the upper half of HashBytes well.
+inline uint32_t HashOfName(std::string_view name) {
+  return static_cast<uint32_t>(MixHash(HashBytes(name), name.size()) >> 32U);
+}
 
 // Where the op of this name stands, or would stand. Needs a free place.
 inline size_t FindSlot(const Picture& picture, std::string_view name, uint32_t hash) {

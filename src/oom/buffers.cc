@@ -79,7 +79,12 @@ void BufferReader::Begin() {
 
 Buffer& BufferReader::Current() {
   if (!has_current_) {
-    buffers_.emplace_back();
+    // Of more than anybody reads, the last is written over.
+    if (buffers_.size() < kMostBuffers) {
+      buffers_.emplace_back();
+    } else {
+      buffers_.back() = {};
+    }
     has_current_ = true;
   }
   return buffers_.back();
@@ -116,7 +121,6 @@ bool BufferReader::Read(std::string_view text, std::string_view lower) {
     Close();
     return true;
   }
-  if (buffers_.size() >= kMostBuffers && !has_current_) return true;
   // "Buffer 12:", "12. Size: 2.00G"
   size_t number = lower.starts_with("buffer ") ? 7 : 0;
   const size_t digits = number;

@@ -13,16 +13,21 @@ namespace {
 
 std::string MessageAt(const Window& window, size_t begin) {
   constexpr size_t kLongest = 160;
-  size_t from = begin;
-  // The sentence begins a few words earlier, where it has a subject.
-  const size_t stop = window.text.rfind(": ", begin);
-  if (stop != std::string::npos && begin - stop < 60) from = stop + 2;
-  size_t end = window.text.find(". ", begin);
+  constexpr size_t kSubject = 60;
+  // Lines can be long, and full of messages: only what is near is looked at.
+  const size_t first = begin - std::min(begin, kSubject);
+  const std::string_view near =
+      std::string_view(window.text).substr(first, begin - first + kLongest);
+  size_t from = begin - first;
+  size_t end = near.find(". ", from);
   // "Unable to allocate 184. GiB" ends later.
-  if (end != std::string::npos && end > 0 && IsDigit(window.text[end - 1]))
-    end = window.text.find(". ", end + 1);
-  return window.text.substr(
-      from, std::min(end == std::string::npos ? kLongest : end + 1 - from, kLongest));
+  if (end != std::string_view::npos && end > 0 && IsDigit(near[end - 1]))
+    end = near.find(". ", end + 1);
+  // The sentence begins a few words earlier, where it has a subject.
+  const size_t stop = near.rfind(": ", from);
+  if (stop != std::string_view::npos) from = stop + 2;
+  return std::string(near.substr(
+      from, std::min(end == std::string_view::npos ? kLongest : end + 1 - from, kLongest)));
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ class Matcher {
         if (IsFree(id) && IsSize(buffer, picture_.report->values[id]))
           return Take(id, MatchedBy::kName);
     }
+    if (buffer.shape.empty()) return {};
     const auto found = by_shape_.find(WithoutLayout(buffer.shape));
     if (found == by_shape_.end()) return {};
     report::ValueId best;

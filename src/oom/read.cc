@@ -54,7 +54,9 @@ class Reader {
       code_line_ = line.number;
     }
     if (const std::optional<Remat> remat = FindRemat(window)) AddRemat(*remat, log_);
-    for (Head& head : FindHeads(window)) {
+    std::vector<Head> heads = FindHeads(window);
+    const std::string executable = heads.empty() ? std::string() : FindExecutable(window);
+    for (Head& head : heads) {
       Incident& incident = head.incident;
       if (head.is_addition && open_ && open_->kind == incident.kind && !open_->used) {
         open_->used = incident.used;
@@ -63,7 +65,7 @@ class Reader {
         continue;
       }
       if (!code_.empty() && line.number - code_line_ <= 4) incident.code = code_;
-      incident.executable = FindExecutable(window);
+      incident.executable = executable;
       // What an old allocator dumped before it gave up.
       if (open_ && is_headless_ && incident.kind == Kind::kBuffer)
         incident.pool = std::exchange(open_->pool, {});

@@ -104,10 +104,7 @@ std::optional<Size> ReadSize(std::string_view text, size_t& position) {
     return std::nullopt;
   }
   const int shift = 10 * power.value_or(0);
-  if (mantissa > (kMost >> shift)) {
-    // 15.48 has 1548 for a mantissa: only the quotient must fit.
-    if (mantissa > ((~Wide{0}) >> shift)) return std::nullopt;
-  }
+  // 15.48 has 1548 for a mantissa: only the quotient must fit.
   const Wide bytes = (mantissa << shift) / scale;
   if (bytes > kMost) return std::nullopt;
   Size size{.bytes = static_cast<int64_t>(bytes), .slack = 0};
@@ -139,8 +136,11 @@ std::optional<Size> Plus(const std::optional<Size>& a, const std::optional<Size>
 
 std::optional<Size> Minus(const std::optional<Size>& a, const std::optional<Size>& b) {
   if (!a || !b) return std::nullopt;
-  // Sizes are never negative, so this fits.
-  return Size{.bytes = a->bytes - b->bytes, .slack = SaturatingAdd(a->slack, b->slack)};
+  // What is left of something may be negative, and be subtracted again.
+  int64_t bytes = 0;
+  if (__builtin_sub_overflow(a->bytes, b->bytes, &bytes))
+    bytes = a->bytes < b->bytes ? INT64_MIN : INT64_MAX;
+  return Size{.bytes = bytes, .slack = SaturatingAdd(a->slack, b->slack)};
 }
 
 bool Agree(const Size& a, const Size& b) {

@@ -174,6 +174,16 @@ class Explain(CliCase):
         self.assertIn("12.0KiB (12288)  total\n", page)
         self.assertIn("Not found below /nowhere: step.py\n", self.at_four("--source-root=/nowhere"))
 
+    def test_names_do_not_lead_out_of_the_root(self):
+        self.write("step.py", SOURCE)
+        inside = self.folder / "inside"
+        inside.mkdir()
+        module = self.folder / "out.hlo"
+        module.write_text(pathlib.Path(self.module()).read_text().replace("step.py", "../step.py"))
+        page = self.fine("--target=cpu", f"--source-root={inside}", str(module)).out
+        self.assertNotIn("sin(a)", page)
+        self.assertIn("Not found below", page)
+
     def test_a_directory(self):
         answer = self.fine(str(CORPUS / "cpu"))
         self.assertIn("note: of 54 modules this is the largest, ", answer.err)

@@ -62,6 +62,9 @@ TEST(OomSize, Sums) {
   EXPECT_EQ(Minus(Size{1, 2}, Size{3, 4}), (Size{-2, 6}));
   EXPECT_EQ(Plus(Size{1, 2}, std::nullopt), std::nullopt);
   EXPECT_EQ(Plus(Size{INT64_MAX, 0}, Size{1, 0}), std::nullopt);
+  // What is left of something may be subtracted again.
+  EXPECT_EQ(Minus(Size{INT64_MAX, 0}, Size{-2, 0}), (Size{INT64_MAX, 0}));
+  EXPECT_EQ(Minus(Size{-2, 0}, Size{INT64_MAX, 0}), (Size{INT64_MIN, 0}));
   EXPECT_TRUE(Agree({100, 5}, {110, 5}));
   EXPECT_FALSE(Agree({100, 5}, {111, 5}));
 }
