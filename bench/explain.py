@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Explaining a plan: must take about as long as reading the same module from text; twice is the limit."""
+"""Explaining a plan, as the page does: must take about as long as reading the same module from text; twice is the limit."""
 
 import large_modules
 
