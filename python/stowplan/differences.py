@@ -152,7 +152,9 @@ def diff(
     `by` is "cause", "source", "op_name", "kind", "term" or "value". The page shows at most `limit`
     causes, 0: all.
     """
-    first = plan_of(a, target=target, module=module)
-    second = plan_of(b, target=target, module=module)
+    # The settings are for what is no plan yet.
+    first, second = (
+        x if isinstance(x, Analysis) else plan_of(x, target=target, module=module) for x in (a, b)
+    )
     document, page, markdown = _core.diff(first._plan, second._plan, by, limit)
     return DiffResult(first, second, json.loads(document), page, markdown)

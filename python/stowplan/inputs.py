@@ -37,6 +37,7 @@ def plan_of(
 ) -> Analysis:
     """The plan of anything that `analyze` takes, as it is."""
     if isinstance(x, Analysis):
+        _check_settings(x, target, xla_version, module, own_plan)
         return x
     if isinstance(x, str) and not _is_text(x):
         x = [x]
@@ -60,7 +61,30 @@ def plan_of(
         # An HloModule of jaxlib; a message of protobuf.
         if hasattr(x, method):
             return Analysis(_core.load_bytes(getattr(x, method)(), "<module>", **settings))
+    if module is not None:
+        raise Error(f"module={module!r} chooses one of a directory; this is one program")
     return _plan_of_jax(x, target, xla_version, own_plan)
+
+
+def _check_settings(
+    x: Analysis, target: str | None, xla_version: str | None, module: str | None, own_plan: bool
+) -> None:
+    """A plan that is made stays as it is."""
+    given = [
+        f"{name}={value!r}"
+        for name, value, is_so in (
+            ("target", target, target == x.target),
+            ("xla_version", xla_version, False),
+            ("module", module, module == x.name),
+            ("own_plan", own_plan or None, x.plan.startswith("Stowplan")),
+        )
+        if value is not None and not is_so
+    ]
+    if given:
+        raise Error(
+            f"this Analysis is a plan already: {', '.join(given)} cannot change it\n"
+            "  give what it was made of"
+        )
 
 
 def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: bool) -> Analysis:
@@ -78,6 +102,21 @@ def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: 
             parameter_names=extracted.parameter_names or [],
         )
 
+    other = [
+        f"{given} instead of {compiled}"
+        for given, compiled in (
+            (target, extracted.target),
+            (xla_version, extracted.xla_version),
+        )
+        if given and compiled and given != compiled
+    ]
+    if other:
+        # XLA's plan and JAX's figures are those of what it was compiled for.
+        notes.append(
+            f"XLA's own plan is not used, for it is to be {' and '.join(other)}; this one is "
+            "Stowplan's, of the module as it was compiled"
+        )
+        return Analysis(load(extracted.module_data), notes=tuple(notes))
     if own_plan or not extracted.has_xla_plan:
         plan = load(extracted.module_data)
     else:
@@ -108,7 +147,8 @@ def analyze(
 
     Where there is a plan of XLA's, it is used; a module alone is planned as XLA does, for `target`
     by the rules of `xla_version`, both found where the module shows them. With `own_plan`, a
-    Compiled is planned by Stowplan too. With policy "best", the program is planned in less memory,
+    Compiled is planned by Stowplan too, as it is for a `target` or `xla_version` that it was not
+    compiled for. With policy "best", the program is planned in less memory,
     as `assign` does. Of a directory, `module` chooses one; without, the largest is taken.
     """
     if policy != "xla":

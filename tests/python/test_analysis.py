@@ -204,3 +204,15 @@ def test_pb_page_is_that_of_report() -> None:
     assert r.has_peak
     assert r.page() == run_program("report", path)
     assert r.to_json() == json.loads(run_program("report", "--format=json", path))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"target": "gpu"}, {"module": "other"}, {"xla_version": "jaxlib-0.6.0"}]
+)
+def test_a_plan_stays_as_it_is(settings: dict[str, str]) -> None:
+    r = stowplan.analyze(MODULE, target="cpu")
+    assert stowplan.analyze(r, target="cpu", module=r.name, own_plan=True) is r
+    with pytest.raises(stowplan.Error, match=f"already: {next(iter(settings))}="):
+        stowplan.analyze(r, **settings)
+    with pytest.raises(stowplan.Error, match="is a plan already"):
+        stowplan.assign(r, policy="best", **settings)

@@ -57,6 +57,25 @@ def test_plan_is_that_of_xla(compiled: Any) -> None:
     assert "Stowplan" in stowplan.analyze(compiled, own_plan=True).plan
 
 
+def test_another_target_is_planned_anew(compiled: Any) -> None:
+    """XLA's plan for a CPU is none for a TPU."""
+    r = stowplan.analyze(compiled, target="tpu-v5e")
+    assert "Stowplan" in r.plan and r.target == "tpu-v5e"
+    assert any("tpu-v5e instead of cpu" in note for note in r.notes)
+    module = jax_inputs.extract(compiled).module_data
+    assert r.total_bytes == stowplan.analyze(module, target="tpu-v5e").total_bytes
+    old = stowplan.analyze(compiled, xla_version="jaxlib-0.4.35")
+    assert "Stowplan" in old.plan
+    assert any("jaxlib-0.4.35 instead of jaxlib-" in note for note in old.notes)
+    same = stowplan.analyze(compiled, target="cpu")
+    assert "XLA" in same.plan and same.notes == []
+
+
+def test_module_is_for_directories(compiled: Any) -> None:
+    with pytest.raises(stowplan.Error, match="module='other' chooses one of a directory"):
+        stowplan.analyze(compiled, module="other")
+
+
 def test_figures_are_those_of_jax(compiled: Any) -> None:
     r = stowplan.analyze(compiled)
     stats = compiled.memory_analysis()
