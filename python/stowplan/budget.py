@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from . import compile_hook
 from .capture import Captured
 from .errors import Error
-from .footprint import Footprint, check_figure, footprint_of
+from .footprint import MAIN, Footprint, check_figure, footprint_of
 from .jax_inputs import extract_from
 from .sizes import format_size, parse_size
 
 if TYPE_CHECKING:
     from .analysis import Analysis
-    from .tables import Row
+    from .tables import Row, Table
 
 
 class BudgetExceeded(Error):
@@ -25,8 +25,9 @@ class BudgetExceeded(Error):
         self.footprint = footprint
         self.limit = limit
         self.analysis = analysis  # None: the error comes from another process
-        self.causes: tuple[Row, ...] = _causes(analysis)
-        super().__init__(_message(footprint, limit, analysis, self.causes))
+        table = _peak_of(analysis)
+        self.causes: tuple[Row, ...] = _causes(table)
+        super().__init__(_message(footprint, limit, table, self.causes))
 
     @property
     def module(self) -> str:
@@ -49,29 +50,35 @@ def _again(footprint: Footprint, limit: int, message: str) -> BudgetExceeded:
 _MOST_CAUSES = 5
 
 
-def _causes(analysis: Analysis | None) -> tuple[Row, ...]:
-    """What fills the peak, by source line, largest first."""
+def _peak_of(analysis: Analysis | None) -> Table | None:
+    """What fills the peak of the memory that the budget is for; None: not known."""
     if analysis is None or not analysis.has_peak:
+        return None
+    if all(space.color != MAIN for space in analysis.spaces):
+        return None
+    return analysis.peak_by("source", space=MAIN)
+
+
+def _causes(table: Table | None) -> tuple[Row, ...]:
+    """Source lines, largest first."""
+    if table is None:
         return ()
-    rows = [row for row in analysis.peak_by("source").rows if row.own > 0]
+    rows = [row for row in table.rows if row.own > 0]
     return tuple(sorted(rows, key=lambda row: -row.own)[:_MOST_CAUSES])
 
 
-def _message(
-    footprint: Footprint, limit: int, analysis: Analysis | None, causes: tuple[Row, ...]
-) -> str:
+def _message(footprint: Footprint, limit: int, table: Table | None, causes: tuple[Row, ...]) -> str:
     lines = [
         f"{footprint.module} takes {format_size(footprint.bytes)}, the budget is "
         f"{format_size(limit)}: {format_size(footprint.bytes - limit)} too much",
         f"  {footprint}",
     ]
-    if analysis is not None and causes:
-        peak = analysis.peak.bytes
-        lines.append(f"what fills the peak of {format_size(peak)}, by source line:")
+    if table is not None and causes:
+        lines.append(f"what fills the peak of {format_size(table.bytes)}, by source line:")
         sizes = [format_size(row.own) for row in causes]
         width = max(map(len, sizes))
         lines += [
-            f"  {size:>{width}}  {row.own / peak:6.1%}  {row.name}"
+            f"  {size:>{width}}  {row.own / table.bytes:6.1%}  {row.name}"
             for size, row in zip(sizes, causes, strict=True)
         ]
     return "\n".join(lines)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .analysis import Analysis
 
 FIGURES = ("footprint", "peak")
-_MAIN = 0  # HBM, or the host's memory on CPUs
+MAIN = 0  # HBM, or the host's memory on CPUs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def footprint_of(analysis: Analysis, of: str = "footprint") -> Footprint:
     """Of a plan."""
     sums = dict.fromkeys(("arguments", "outputs", "temporaries", "constants"), 0)
     for allocation in analysis.allocations:
-        if allocation.space != _MAIN or allocation.is_thread_local:
+        if allocation.space != MAIN or allocation.is_thread_local:
             continue
         if allocation.parameter is not None:
             part = "arguments"
@@ -83,7 +83,7 @@ def footprint_of(analysis: Analysis, of: str = "footprint") -> Footprint:
         else:
             part = "temporaries"
         sums[part] += allocation.size
-    peak = next((space.peak for space in analysis.spaces if space.color == _MAIN), 0)
+    peak = next((space.peak for space in analysis.spaces if space.color == MAIN), 0)
     return Footprint(
         analysis.name, **sums, peak=peak if analysis.has_peak else None, of=check_figure(of)
     )

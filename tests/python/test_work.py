@@ -142,3 +142,18 @@ def test_no_difference(seed: Path) -> None:
     assert same.change == 0
     with pytest.raises(stowplan.Error, match="put together by `coz`"):
         stowplan.diff(seed, seed, by="coz")
+
+
+def test_a_budget_explains_the_memory_it_is_for() -> None:
+    """The figure is that of the main memory; what fills another is no cause."""
+    path = SEEDS / "seed_003.txt"
+    r = stowplan.analyze(path)
+    main = next(space.peak for space in r.spaces if space.color == 0)
+    assert main is not None and main < r.peak.bytes
+    with pytest.raises(stowplan.BudgetExceeded) as caught:
+        stowplan.budget("1MiB", of="peak").check(path)
+    error = caught.value
+    assert error.bytes == main
+    assert f"what fills the peak of {stowplan.format_size(main)}, by source line:" in str(error)
+    assert error.causes[0] in r.peak_by("source", space=0).rows
+    assert sum(row.own for row in error.causes) <= main
