@@ -36,7 +36,7 @@ def _serve(pipe: Connection, function: bytes) -> None:
     # Ctrl-C reaches all processes of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent is gone
         try:
             fn = portable.load(function)
         except Exception as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import stowplan
 from conftest import CORPUS, MODULE, ROOT, SEEDS, run_program
+from stowplan import portable, sweep_workers
 
 SEED_PATHS = sorted(SEEDS.glob("seed_*.txt"))
 
@@ -440,3 +441,26 @@ def test_import_stays_light():
     heavy = {"ray", "multiprocessing", "numpy", "jax", "pandas", "IPython"}
     assert not heavy & set(modules)
     assert ROOT.exists()
+
+
+@pytest.mark.parametrize("error", [EOFError, BrokenPipeError, ConnectionResetError])
+def test_a_worker_ends_quietly_when_its_parent_is_gone(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Pipe:
+        sent = 0
+
+        def send(self, _: object) -> None:
+            self.sent += 1
+
+        def recv(self) -> object:
+            raise error
+
+        def send_bytes(self, _: bytes) -> None:
+            raise AssertionError("there is nobody to send to")
+
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(signal, "pthread_sigmask", lambda *_: None)
+    pipe = Pipe()
+    sweep_workers._serve(pipe, portable.dump(total))  # type: ignore[arg-type]
+    assert pipe.sent == 1
