@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .errors import Error
 from .sizes import format_size
-from .tables import Rows, Table
+from .tables import Rows, Table, frame_of
 
 if TYPE_CHECKING:
     import numpy
@@ -27,6 +28,21 @@ class Share:
     kind: str
     shape: str
     source: str
+
+
+class _KeptTables:
+    """The tables of a moment that came from another process."""
+
+    def __init__(self, tables: dict[str, Table]) -> None:
+        self._tables = tables
+
+    def __call__(self, by: str) -> Table:
+        if by not in self._tables:
+            raise Error(f"memory cannot be split by `{by}`\n  there is {', '.join(self._tables)}")
+        return self._tables[by]
+
+
+_QUESTIONS = ("value", "source", "stack", "op_name", "parameter", "kind", "footprint")
 
 
 class Moment:
@@ -52,11 +68,15 @@ class Moment:
         """The same bytes by source line, op_name, parameter, kind, ..."""
         return self._table(what)
 
+    # All tables are made: another process has no plan to make them from.
+    def __reduce__(self) -> tuple[Any, ...]:
+        tables = _KeptTables({by: self.by(by) for by in _QUESTIONS})
+        facts = (self.time, self.instruction, self.space, self.bytes, self.shares, tables)
+        return Moment, facts
+
     def __repr__(self) -> str:
-        return (
-            f"<t={self.time} {self.instruction}: {format_size(self.bytes)} "
-            f"of {len(self.shares)} values>"
-        )
+        values = "1 value" if len(self.shares) == 1 else f"{len(self.shares)} values"
+        return f"<t={self.time} {self.instruction}: {format_size(self.bytes)} of {values}>"
 
     def __str__(self) -> str:
         return str(self.by("value"))
@@ -90,6 +110,4 @@ class Curve:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, a row a step."""
-        import pandas
-
-        return pandas.DataFrame({"time": self.times, "bytes": self.bytes})
+        return frame_of({"time": self.times, "bytes": self.bytes})

@@ -19,7 +19,7 @@ from .progress import Progress
 from .sizes import format_size
 from .sweep_inputs import Task, tasks_of
 from .sweep_task import Reply, run_task
-from .tables import Rows, html_table
+from .tables import Rows, frame_of, html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -94,7 +94,7 @@ class SweepResult(Sequence[Outcome]):
         return len(self.outcomes)
 
     def __repr__(self) -> str:
-        words = [f"{len(self)} outcomes"]
+        words = ["1 outcome" if len(self) == 1 else f"{len(self)} outcomes"]
         if self.errors:
             words.append(f"{len(self.errors)} of them errors")
         if self.missing:
@@ -115,9 +115,7 @@ class SweepResult(Sequence[Outcome]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, a row an input; values with fields become columns."""
-        import pandas
-
-        return pandas.DataFrame(
+        return frame_of(
             [
                 {"name": outcome.name}
                 | _columns(outcome)

@@ -37,11 +37,22 @@ def run_task(
 
     begin = time.perf_counter()
     try:
-        data = dumps(fn(analyze(pickle.loads(task.data))))
+        data = _dumped(fn(analyze(pickle.loads(task.data))), dumps)
         return Reply(task.index, time.perf_counter() - begin, data)
     except Exception as error:
         seconds = time.perf_counter() - begin
         return Reply(task.index, seconds, b"", _to_send(error, dumps), traceback.format_exc())
+
+
+def _dumped(value: Any, dumps: Callable[[Any], bytes]) -> bytes:
+    try:
+        return dumps(value)
+    except Exception as error:
+        kind = type(value).__qualname__
+        raise Error(
+            f"what fn returned (of type {kind}) cannot be sent between processes: {error}\n"
+            "  return numbers, rows, or to_pandas()"
+        ) from error
 
 
 def _to_send(error: Exception, dumps: Callable[[Any], bytes]) -> Exception:

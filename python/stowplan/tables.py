@@ -85,14 +85,19 @@ class Row:
 T = TypeVar("T")
 
 
-def frame(rows: Iterable[Any], columns: Sequence[str]) -> pandas.DataFrame:
-    """The attributes `columns` of all rows, as a pandas frame."""
+def frame_of(data: Any, columns: Sequence[str] | None = None) -> pandas.DataFrame:
+    """A pandas frame of what pandas takes; says what to install where it is not there."""
     try:
         import pandas
     except ImportError as error:
         raise ImportError("to_pandas() needs pandas: pip install 'stowplan[pandas]'") from error
-    return pandas.DataFrame(
-        [tuple(getattr(row, column) for column in columns) for row in rows], columns=list(columns)
+    return pandas.DataFrame(data, columns=columns)
+
+
+def frame(rows: Iterable[Any], columns: Sequence[str]) -> pandas.DataFrame:
+    """The attributes `columns` of all rows, as a pandas frame."""
+    return frame_of(
+        [tuple(getattr(row, column) for column in columns) for row in rows], list(columns)
     )
 
 
@@ -106,6 +111,10 @@ def html_table(rows: Iterable[Any], columns: Sequence[str]) -> str:
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _count_of(rows: int) -> str:
+    return "1 row" if rows == 1 else f"{rows} rows"
 
 
 class Rows(Sequence[T], Generic[T]):
@@ -153,8 +162,22 @@ class Rows(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return (self._make(row) for row in range(self._count))
 
+    def __contains__(self, key: object) -> bool:
+        """Whether there is such a row, or one of this name."""
+        if not isinstance(key, str) or self._find is None:
+            return any(row == key for row in self)
+        try:
+            self._find(key)
+        except KeyError:
+            return False
+        return True
+
+    # All rows are made: another process has no plan to make them from.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _kept_rows, (tuple(self), self._row_type, self._find is not None)
+
     def __repr__(self) -> str:
-        return f"<{self._count} rows of {self._row_type.__name__}>"
+        return f"<{_count_of(self._count)} of {self._row_type.__name__}>"
 
     def _repr_html_(self) -> str:
         rest = self._count - self.SHOWN
@@ -164,6 +187,31 @@ class Rows(Sequence[T], Generic[T]):
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, a row each."""
         return frame(self, self.columns)
+
+
+def _kept_rows(rows: tuple[T, ...], row_type: type[T], has_names: bool) -> Rows[T]:
+    """Rows that came from another process."""
+    names: dict[str, int] = {}
+    if has_names:
+        for column in ("name", "instruction"):  # a name counts before an instruction
+            for number, row in enumerate(rows):
+                names.setdefault(getattr(row, column, ""), number)
+    return Rows(len(rows), rows.__getitem__, row_type, names.__getitem__ if has_names else None)
+
+
+class _KeptPages:
+    """The pages of a table that came from another process."""
+
+    def __init__(self, first: str, whole: str) -> None:
+        self._first = first
+        self._whole = whole
+
+    def __call__(self, limit: int) -> str:
+        """Other limits than the usual one give the whole page."""
+        return self._first if limit == PAGE_LIMIT else self._whole
+
+
+PAGE_LIMIT = 30
 
 
 class Table(Sequence[Row]):
@@ -199,14 +247,20 @@ class Table(Sequence[Row]):
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<{len(self.rows)} rows by {self.by} at t={self.time}, {format_size(self.bytes)}>"
+        rows = _count_of(len(self.rows))
+        return f"<{rows} by {self.by} at t={self.time}, {format_size(self.bytes)}>"
 
     def __str__(self) -> str:
         return self.page()
 
-    def page(self, limit: int = 30) -> str:
+    def page(self, limit: int = PAGE_LIMIT) -> str:
         """As the command line prints it; at most `limit` rows, 0: all."""
         return self._page(limit)
+
+    # Pages are rendered: another process has no plan to make them from.
+    def __reduce__(self) -> tuple[Any, ...]:
+        pages = _KeptPages(self.page(), self.page(0))
+        return Table, (self.by, self.time, self.space, self.bytes, self.rows, pages)
 
     def _repr_html_(self) -> str:
         return html_table(self.rows[: Rows.SHOWN], ("name", "size", "values"))

@@ -464,3 +464,20 @@ def test_a_worker_ends_quietly_when_its_parent_is_gone(
     pipe = Pipe()
     sweep_workers._serve(pipe, portable.dump(total))  # type: ignore[arg-type]
     assert pipe.sent == 1
+
+
+def peak_rows(r: stowplan.Analysis) -> stowplan.Table:
+    return r.peak_by("kind")
+
+
+def whole(r: stowplan.Analysis) -> stowplan.Analysis:
+    return r
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_tables_are_answers_and_plans_are_not(workers: int) -> None:
+    result = stowplan.sweep(SEED_PATHS[:1], peak_rows, workers=workers)
+    assert str(result.values[0]) == str(stowplan.analyze(SEED_PATHS[0]).peak_by("kind"))
+    assert repr(result) == "<stowplan.SweepResult: 1 outcome>"
+    with pytest.raises(stowplan.Error, match=r"what fn returned \(of type Analysis\) cannot"):
+        stowplan.sweep(SEED_PATHS[:1], whole, workers=workers)

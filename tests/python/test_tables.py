@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import pickle
+import sys
 from pathlib import Path
 
 import numpy
@@ -93,3 +95,43 @@ def test_no_sizes(text: object) -> None:
 def test_format() -> None:
     assert stowplan.format_size(1610612736) == "1.50GiB (1610612736)"
     assert stowplan.format_size(-512) == "-512B"
+
+
+def test_rows_by_name(seed: Path) -> None:
+    values = stowplan.analyze(seed).values
+    assert "copy.3" in values
+    assert "nobody" not in values
+    assert values[0] in values
+    assert 0 not in values
+
+
+def test_tables_and_moments_travel(seed: Path) -> None:
+    """They say the same in another process, which has no plan."""
+    r = stowplan.analyze(seed)
+    table = pickle.loads(pickle.dumps(r.peak_by("source", space=0)))
+    same = r.peak_by("source", space=0)
+    assert (table.by, table.time, table.space, table.bytes) == ("source", same.time, 0, same.bytes)
+    assert table.rows == same.rows
+    assert str(table) == str(same) and table.page(0) == same.page(0)
+    again = pickle.loads(pickle.dumps(table))
+    assert str(again) == str(same)
+
+    moment = pickle.loads(pickle.dumps(r.at()))
+    assert repr(moment) == repr(r.at()) and str(moment) == str(r.at())
+    assert list(moment.shares) == list(r.at().shares)
+    for by in ("value", "source", "stack", "op_name", "parameter", "kind", "footprint"):
+        assert moment.by(by).rows == r.at().by(by).rows
+    with pytest.raises(stowplan.Error, match="cannot be split by `luck`"):
+        moment.by("luck")
+
+    values = pickle.loads(pickle.dumps(r.values))
+    assert list(values) == list(r.values)
+    assert values["copy.3"] == r.values["copy.3"]
+    assert "copy.3" in values and "nobody" not in values
+
+
+def test_frames_say_what_they_need(seed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for rows in (stowplan.analyze(seed).curve(), stowplan.sweep([seed], workers=0)):
+        with pytest.raises(ImportError, match="to_pandas\\(\\) needs pandas: pip install"):
+            rows.to_pandas()
