@@ -85,7 +85,7 @@ class Row:
 T = TypeVar("T")
 
 
-def frame_of(data: Any, columns: Sequence[str] | None = None) -> pandas.DataFrame:
+def frame_of(data: Any, columns: list[str] | None = None) -> pandas.DataFrame:
     """A pandas frame of what pandas takes; says what to install where it is not there."""
     try:
         import pandas
