@@ -7,6 +7,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,62 @@ def test_a_real_one() -> None:
     assert report.incident.backend == "CPU"
     assert report.framework == "JAX"
     assert "test_a_real_one" in report.raised_at
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        raised(MemoryError()),
+        raised(ExceptionGroup("loaders", [MemoryError()])),
+        'Traceback (most recent call last):\n  File "a.py", line 1\nMemoryError\n',
+    ],
+)
+def test_memory_error_of_python(x: BaseException | str) -> None:
+    with pytest.raises(stowplan.Error, match="Python ran out of the machine's memory"):
+        stowplan.explain_oom(x)
+
+
+def test_source_lines_are_no_log() -> None:
+    def fail() -> None:
+        raise ValueError("no")  # RESOURCE_EXHAUSTED: Out of memory allocating 5000 bytes.
+
+    with pytest.raises(ValueError) as caught:
+        fail()
+    with pytest.raises(stowplan.Error, match="nothing in it"):
+        stowplan.explain_oom(caught.value)
+    # With another cause, and through the same line.
+    caught.value.add_note(SHORT)
+    assert stowplan.explain_oom(caught.value).incident.requested == stowplan.OomSize(6291456)
+
+
+def test_a_log_that_is_not_there() -> None:
+    for path in ("no/such/file", "train.log", "train of monday.txt"):
+        with pytest.raises(stowplan.MissingFileError, match=path):
+            stowplan.explain_oom(path)
+    with pytest.raises(stowplan.MissingFileError):
+        stowplan.explain_oom(Path("no/such/log"))
+    with pytest.raises(stowplan.Error, match="nothing in it"):
+        stowplan.explain_oom("loss and/or accuracy")
+    assert stowplan.explain_oom(f"{SHORT} at jit(f)/dot").incident.kind == "buffer"
+
+
+@pytest.mark.parametrize("x", [7, None, [SHORT], 1 << 40, MemoryError])
+def test_wrong_types(x: object) -> None:
+    with pytest.raises(stowplan.Error, match="takes an exception, the text of a log, or its path"):
+        stowplan.explain_oom(x)  # type: ignore[arg-type]
+
+
+def test_raised_at_is_no_line_of_the_standard_library() -> None:
+    def work() -> None:
+        raise JaxRuntimeError(SHORT)
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(JaxRuntimeError) as caught:
+        pool.submit(work).result()
+    assert stowplan.explain_oom(caught.value).raised_at.endswith("in work")
+    # Raised by the library itself: the line that called it.
+    future: Future[None] = Future()
+    future.set_exception(JaxRuntimeError(SHORT))
+    with pytest.raises(JaxRuntimeError) as caught:
+        future.result()
+    where = stowplan.explain_oom(caught.value).raised_at
+    assert where.endswith("in test_raised_at_is_no_line_of_the_standard_library")
