@@ -91,7 +91,7 @@ class Budget:
         self.limit = limit
         self.of = of
         self.checked: list[Footprint] = []
-        self.unread: list[str] = []  # modules that their back end does not give, and why
+        self.unread: list[str] = []  # modules that could not be checked, and why
 
     @property
     def largest(self) -> Footprint | None:
@@ -103,8 +103,9 @@ class Budget:
 
         analysis = analyze(x)
         footprint = footprint_of(analysis, self.of)
+        is_too_much = footprint.bytes > self.limit
         self.checked.append(footprint)
-        if footprint.bytes > self.limit:
+        if is_too_much:
             raise BudgetExceeded(footprint, self.limit, analysis)
         return footprint
 
@@ -126,11 +127,11 @@ class Budget:
     def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
         """JAX has compiled. An error here is one of the compile: nothing gets executed."""
         try:
-            extracted = extract_from(executable, device=device)
-        except Error as error:
+            self.check(Captured(extract_from(executable, device=device), seconds))
+        except BudgetExceeded:
+            raise
+        except Error as error:  # the user's program goes on
             self.unread.append(f"{name}: {error}")
-            return
-        self.check(Captured(extracted, seconds))
 
 
 def budget(limit: int | float | str, *, of: str = "footprint") -> Budget:

@@ -13,8 +13,8 @@ pytest finds it by itself where Stowplan is installed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     """Puts a marked test under its budget. The innermost marker counts."""
     marker = item.get_closest_marker("memory_budget")
     if marker is None:
@@ -40,8 +40,32 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return
     from .budget import budget
 
-    with budget(*marker.args, **marker.kwargs):
-        yield
+    with budget(*marker.args, **marker.kwargs) as watch:
+        outcome = yield
+    if outcome.excinfo is None:
+        _warn(item, watch)
+
+
+class MemoryBudgetWarning(pytest.PytestWarning):
+    """A test passed that did not check what it says."""
+
+
+def _warn(item: pytest.Item, watch: Budget) -> None:
+    if watch.unread:
+        count = len(watch.unread)
+        modules = "1 module" if count == 1 else f"{count} modules"
+        item.warn(
+            MemoryBudgetWarning(
+                f"memory_budget: {modules} could not be checked; the first: {watch.unread[0]}"
+            )
+        )
+    elif not watch.checked:
+        item.warn(
+            MemoryBudgetWarning(
+                "memory_budget: nothing was compiled, so nothing was checked; what JAX has "
+                "compiled before is not compiled again: call jax.clear_caches() first"
+            )
+        )
 
 
 @pytest.fixture

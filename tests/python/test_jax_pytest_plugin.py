@@ -82,6 +82,45 @@ def test_fixture(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1)
 
 
+def test_what_was_not_checked_is_a_warning(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+    STEP = jax.jit(lambda x: x + 1)
+
+    def test_before():
+        STEP(jnp.ones(3))
+
+    @pytest.mark.memory_budget("1KiB")
+    def test_not_again():
+        STEP(jnp.ones(3))
+
+    @pytest.mark.memory_budget("1GiB")
+    def test_unread(monkeypatch):
+        def fail(*_, **__):
+            raise stowplan.ParseError("not understood")
+        monkeypatch.setattr("stowplan.inputs.analyze", fail)
+        compile()
+
+    @pytest.mark.memory_budget("1GiB")
+    def test_checked():
+        compile()
+
+    @pytest.mark.memory_budget("1GiB")
+    @pytest.mark.xfail
+    def test_failed():
+        assert False
+    """,
+    )
+    result.assert_outcomes(passed=4, xfailed=1, warnings=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*nothing was compiled, so nothing was checked*jax.clear_caches()*",
+            "*1 module could not be checked; the first: *: not understood",
+        ]
+    )
+
+
 def test_marker_is_described(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_inprocess("-p", "stowplan.pytest_plugin", "--markers")
     result.stdout.fnmatch_lines(["*@pytest.mark.memory_budget(limit, of='footprint'):*"])
