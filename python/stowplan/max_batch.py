@@ -26,6 +26,7 @@ class BatchSample:
     predicted: int | None  # what the sizes before let expect; None: there were too few
     fits: bool
     seconds: float
+    error: str = ""  # what the compiler said when it ran out of memory
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,18 @@ class MaxBatch:
         return f"{first}\n{second}\ncompiled: {compiled}"
 
 
-# What XLA says when the plan of a program does not fit.
-_OUT_OF_MEMORY = ("RESOURCE_EXHAUSTED", "Ran out of memory", "out of memory")
+_XLA_ERRORS = ("JaxRuntimeError", "XlaRuntimeError")
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether XLA says that the plan of a program does not fit. Other code that runs out of memory
+    says nothing about the batch.
+    """
+    words = str(error)
+    if "RESOURCE_EXHAUSTED" in words:
+        return True
+    is_xla = any(kind.__name__ in _XLA_ERRORS for kind in type(error).__mro__)
+    return is_xla and "Ran out of memory" in words
 
 
 class _Search:
@@ -94,6 +105,7 @@ class _Search:
         self._progress = progress
         self.samples: dict[int, BatchSample] = {}
         self.analyses: dict[int, Analysis] = {}
+        self.smallest_error: Exception | None = None  # of the smallest that ran out
 
     def fits(self, units: int) -> bool:
         """Compiles a size, unless that was done."""
@@ -111,9 +123,12 @@ class _Search:
         try:
             analysis = analyze(self._lower(batch))
         except Exception as error:
-            if not any(words in str(error) for words in _OUT_OF_MEMORY):
+            if not _is_out_of_memory(error):
                 raise
-            return BatchSample(batch, None, predicted, False, time.perf_counter() - start)
+            if units < min(self.samples, default=units + 1):
+                self.smallest_error = error
+            seconds = time.perf_counter() - start
+            return BatchSample(batch, None, predicted, False, seconds, str(error))
         size = footprint_of(analysis, self._of).bytes
         self.analyses[units] = analysis
         return BatchSample(batch, size, predicted, size <= self._limit, time.perf_counter() - start)
@@ -207,7 +222,8 @@ def max_batch(
     `lower` gives the program for a batch size: a Lowered, a Compiled, or anything else that
     `analyze` takes. Nothing is executed. A line through the sizes compiled so far says which one
     to try next. The answer does not rest on it: the batch that is returned was compiled and fits,
-    and the next larger one was compiled and does not.
+    and the next larger one was compiled and does not. A size that XLA runs out of memory for
+    does not fit; when it is the smallest, XLA's error is raised, as all others are.
 
     `of` is what must fit, as for `stowplan.budget`. Batches are multiples of `step` (the size of a
     mesh, say) up to `most`; the first that is tried is `first`.
@@ -225,6 +241,10 @@ def max_batch(
     low, high = search.low, search.high
     best = search.samples.get(low)
     above = search.samples[high] if high is not None else None
+    if best is None and above is not None and above.bytes is None and search.smallest_error:
+        # No line of sizes leads anywhere: what the compiler said is the answer.
+        search.smallest_error.add_note(f"stowplan: not even batch {above.batch} can be compiled")
+        raise search.smallest_error
     return MaxBatch(
         batch=low * step,
         bytes=best.bytes if best else None,

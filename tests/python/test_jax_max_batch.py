@@ -186,12 +186,41 @@ def test_compiler_runs_out_of_memory() -> None:
     found = stowplan.max_batch(lower, "1GiB")
     assert (found.batch, found.next_batch, found.next_bytes) == (100, 101, None)
     assert "the compiler ran out of memory" in found.log
+    errors = {sample.batch: sample.error for sample in found.samples}
+    assert errors[101].startswith("RESOURCE_EXHAUSTED: Ran out") and errors[100] == ""
 
     def broken(batch: int) -> Any:
         raise ValueError("shapes do not fit")
 
     with pytest.raises(ValueError, match="shapes do not fit"):
         stowplan.max_batch(broken, "1GiB")
+
+
+class XlaRuntimeError(RuntimeError):
+    """As jaxlib names it."""
+
+
+@pytest.mark.parametrize("first", [1, 64])
+def test_smallest_cannot_be_compiled(first: int) -> None:
+    def lower(batch: int) -> Any:
+        raise XlaRuntimeError(f"Ran out of memory in memory space vmem, batch {batch}")
+
+    with pytest.raises(XlaRuntimeError, match="vmem, batch 1\n") as caught:
+        stowplan.max_batch(lower, "1GiB", first=first)
+    assert caught.value.__notes__ == ["stowplan: not even batch 1 can be compiled"]
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError("out of memory"), RuntimeError("Ran out of memory for the data set")]
+)
+def test_other_memory_says_nothing_about_the_batch(error: Exception) -> None:
+    def lower(batch: int) -> Any:
+        if batch > 1:
+            raise error
+        return program(10)
+
+    with pytest.raises(type(error), match="out of memory"):
+        stowplan.max_batch(lower, "1GiB")
 
 
 def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
