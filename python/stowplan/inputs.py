@@ -73,7 +73,7 @@ def _check_settings(
     given = [
         f"{name}={value!r}"
         for name, value, is_so in (
-            ("target", target, target == x.target),
+            ("target", target, target is not None and target == x.target),
             ("xla_version", xla_version, False),
             ("module", module, module == x.name),
             ("own_plan", own_plan or None, x.plan.startswith("Stowplan")),
