@@ -62,11 +62,14 @@ def test_another_target_is_planned_anew(compiled: Any) -> None:
     r = stowplan.analyze(compiled, target="tpu-v5e")
     assert "Stowplan" in r.plan and r.target == "tpu-v5e"
     assert any("tpu-v5e instead of cpu" in note for note in r.notes)
-    module = jax_inputs.extract(compiled).module_data
-    assert r.total_bytes == stowplan.analyze(module, target="tpu-v5e").total_bytes
-    old = stowplan.analyze(compiled, xla_version="jaxlib-0.4.35")
-    assert "Stowplan" in old.plan
-    assert any("jaxlib-0.4.35 instead of jaxlib-" in note for note in old.notes)
+    extracted = jax_inputs.extract(compiled)
+    version = extracted.xla_version
+    module = stowplan.analyze(extracted.module_data, target="tpu-v5e", xla_version=version)
+    assert r.total_bytes == module.total_bytes
+    other = next(v for v in ("jaxlib-0.4.35", "jaxlib-0.6.0") if v != version)
+    anew = stowplan.analyze(compiled, xla_version=other)
+    assert "Stowplan" in anew.plan
+    assert any(f"{other} instead of {version}" in note for note in anew.notes)
     same = stowplan.analyze(compiled, target="cpu")
     assert "XLA" in same.plan and same.notes == []
 
