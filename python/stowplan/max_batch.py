@@ -176,7 +176,7 @@ class _Search:
     def run(self, first: int, most: int) -> None:
         """Until `low` fits and `low` + 1 does not, or `most` fits."""
         if not self.fits(first):
-            self._go_down(first)
+            self._go_down()
             return
         # A second point, far enough for a slope.
         if first < most:
@@ -199,7 +199,7 @@ class _Search:
             rest = self.high - self.low if self.high is not None else high - low
             stalls = stalls + 1 if rest > middle - low + 1 else max(0, stalls - 1)
 
-    def _go_down(self, first: int) -> None:
+    def _go_down(self) -> None:
         """The first size does not fit: is there a smaller one?"""
         while self.high is not None and self.high > self.low + 1:
             self.fits((self.low + self.high) // 2)

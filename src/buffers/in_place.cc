@@ -183,8 +183,7 @@ class PairFinder {
     });
   }
 
-  // Looks through what only names a part, and further through what gives the same bytes another
-  // shape.
+  // Looks through what only names a part.
   void Follow(Part& part) const {
     while (true) {
       const Opcode opcode = module_.instructions[part.instruction].opcode;
@@ -202,6 +201,7 @@ class PairFinder {
       part.instruction = module_.operands_of(part.instruction)[0];
     }
   }
+  // Looks through what gives the same bytes another shape.
   void FollowNoOps(Part& part) const {
     while (part.index.empty() && IsNoOp(part.instruction))
       part.instruction = module_.operands_of(part.instruction)[0];

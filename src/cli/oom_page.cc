@@ -21,7 +21,7 @@ std::string LineText(const std::string& name, int64_t line) {
 std::string TitleOf(const Incident& incident) {
   std::string title = incident.is_failure ? "out of memory" : "short of memory";
   if (incident.backend != oom::Backend::kUnknown)
-    title += fmt::format(" on {} {}", "a", oom::Name(incident.backend));
+    title += fmt::format(" on a {}", oom::Name(incident.backend));
   if (!incident.executable.empty()) title += ", running " + incident.executable;
   if (!incident.code.empty()) title += fmt::format(" (XLA's {})", incident.code);
   return Printable(title);

@@ -52,6 +52,10 @@ std::optional<Size> LackOf(const Incident& incident) {
   return in_all ? in_all : in_one_piece;
 }
 
+bool Covers(const Case& one, const std::optional<Size>& bytes) {
+  return one.lack && bytes && bytes->bytes >= one.lack->bytes;
+}
+
 Case MakeCase(const Log& log, const Incident& incident) {
   Case one{.log = log,
            .incident = incident,

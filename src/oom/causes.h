@@ -19,6 +19,8 @@ struct Case {
   std::optional<Size> limit;  // of the memory space, or of the pool
 };
 Case MakeCase(const Log& log, const Incident& incident);
+// Whether so many bytes more would have been enough, as far as that is known.
+bool Covers(const Case& one, const std::optional<Size>& bytes);
 
 // Outputs that lie in the memory of arguments: as said, or as the sum of the parts shows.
 std::optional<Size> SharedOutputs(const Program& program);

@@ -8,10 +8,6 @@ namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-bool IsEnough(const Case& one, const std::optional<Size>& saves) {
-  return one.lack && saves && saves->bytes >= one.lack->bytes;
-}
-
 bool IsJax(const Case& one) {
   return one.log.framework == Framework::kJax || one.log.framework == Framework::kUnknown;
 }
@@ -34,7 +30,7 @@ std::vector<std::string> Words(const Case& one, std::vector<std::string> jax,
 }
 
 Fix Judged(const Case& one, Fix fix) {
-  fix.is_enough = IsEnough(one, fix.saves);
+  fix.is_enough = Covers(one, fix.saves);
   return fix;
 }
 
@@ -166,7 +162,7 @@ std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
                .note = is_tpu ? "Loaded programs count too: fewer jitted functions at a time."
                               : "A second copy of parameters or optimizer state is the usual find.",
                .saves = cause.bytes,
-               .is_enough = IsEnough(one, cause.bytes),
+               .is_enough = Covers(one, cause.bytes),
                .effort = 1},
               Donate(one, cause.kind, {})};
     default:

@@ -14,10 +14,6 @@ bool IsDeviceFull(const Incident& incident) {
   return incident.device_free && rest && incident.device_free->bytes < rest->bytes;
 }
 
-bool Covers(const Case& one, const std::optional<Size>& bytes) {
-  return one.lack && bytes && bytes->bytes >= one.lack->bytes;
-}
-
 void FindFragmented(const Case& one, std::vector<Cause>& causes) {
   const Incident& incident = one.incident;
   const std::optional<Size> free = FreeOf(incident);

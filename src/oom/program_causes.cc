@@ -11,10 +11,6 @@
 namespace stowplan::oom {
 namespace {
 
-bool Covers(const Case& one, const std::optional<Size>& bytes) {
-  return one.lack && bytes && bytes->bytes >= one.lack->bytes;
-}
-
 std::string Share(const Size& part, const Size& whole) {
   return whole.bytes <= 0 ? std::string("all")
                           : fmt::format("{:.0f}%", 100.0 * static_cast<double>(part.bytes) /
