@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, overload
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 _JAX = "compiled.memory_analysis() of JAX"
 # What the plan has nothing to do with.
 _CODE = ("generated_code_size_in_bytes", "host_generated_code_size_in_bytes")
-_LASTING = "all but thread-local and temporaries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +96,30 @@ class Reconciliation(Sequence[Figure]):
         return frame(self.figures, [*(field.name for field in fields(Figure)), "verdict"])
 
 
-def _sums(plan: _core.Plan) -> tuple[int, int]:
-    """The bytes of all allocations, and of those that last; thread-local ones are left out."""
+def _has_thread_locals(xla_version: str) -> bool:
+    """Whether sums of all allocations count thread-local ones too: up to jaxlib 0.11."""
+    numbers = re.findall(r"\d+", xla_version)
+    return [int(number) for number in numbers[:2]] < [0, 12]
+
+
+def _sums(plan: _core.Plan) -> tuple[int, int, str]:
+    """The bytes of all allocations, of those that are not temporaries, and which these are."""
     total = lasting = 0
+    has_thread_locals = _has_thread_locals(plan.xla_version)
     for row in range(plan.allocation_count):
         facts = plan.allocation(row)
         allocation = Allocation(row, *facts[:-1], tuple(facts[-1]))
-        if allocation.is_thread_local:
+        if allocation.is_thread_local and not has_thread_locals:
             continue
         total += allocation.size
-        if (
+        is_lasting = (
             allocation.parameter is not None
             or allocation.is_constant
             or allocation.is_maybe_live_out
-        ):
-            lasting += allocation.size
-    return total, lasting
+            or allocation.is_thread_local
+        )
+        lasting += allocation.size * is_lasting
+    return total, lasting, "all" if has_thread_locals else "all but thread-local"
 
 
 def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
@@ -124,16 +132,17 @@ def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
         if where == _JAX and name in rest:
             said = rest.pop(name)
         figures.append(Figure(where, name, computed, said, how))
-    if plan.backend == "CPU" and "total_allocation_bytes" in rest:  # newer versions of JAX
-        total, lasting = _sums(plan)
+    if plan.backend in ("CPU", "GPU") and "total_allocation_bytes" in rest:  # jaxlib 0.11 and later
+        total, lasting, which = _sums(plan)
+        peak = next(figure for figure in figures if figure.name == "peak_memory_in_bytes")
         sums = {
-            "total_allocation_bytes": (total, "all but thread-local"),
-            "indefinite_allocations": (lasting, _LASTING),
-            "peak_unpadded_heap_bytes": (lasting, _LASTING),
+            "total_allocation_bytes": (total, which),
+            "indefinite_allocations": (lasting, f"{which}, less temporaries"),
+            "peak_unpadded_heap_bytes": (peak.computed, "the same as peak_memory_in_bytes"),
         }
-        for name, (computed, how) in sums.items():
+        for name, (sum_, how) in sums.items():
             if name in rest:
-                figures.append(Figure(_JAX, name, computed, rest.pop(name), how))
+                figures.append(Figure(_JAX, name, sum_, rest.pop(name), how))
     for name, said in rest.items():
         # Nothing lies in the host's memory, so the plan has no such rows.
         is_host = name.startswith("host_") and name not in _CODE

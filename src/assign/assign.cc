@@ -10,6 +10,7 @@
 
 #include "assign/assigner.h"
 #include "assign/combine.h"
+#include "assign/fast_memory.h"
 #include "assign/heap.h"
 #include "base/checked_math.h"
 #include "stowplan/values/donations.h"
@@ -63,6 +64,9 @@ Result<Assignment> Assigner::Run() {
 }
 
 void Assigner::Keep(const Assignment& from, bool (*keeps)(int64_t color)) {
+  for (const auto& [color, bytes] : from.heap_peaks) {
+    if (keeps(color)) assignment_.heap_peaks[color] = bytes;
+  }
   for (size_t a = 0; a < from.allocations.size(); ++a) {
     const Allocation& allocation = from.allocations[AllocationId(a)];
     if (!keeps(allocation.color)) continue;
@@ -88,6 +92,10 @@ void Assigner::Start(bool sweeps) {
 Result<Assignment> Assigner::RunOnce(bool sweeps) {
   Start(sweeps);
   if (std::optional<Diagnostics> errors = PlacePreset()) return std::unexpected(*std::move(errors));
+  if (rules_.preset_space >= 0) {
+    assignment_.heap_peaks[rules_.preset_space] = FastMemoryPeak(
+        module_, analysis_, assignment_, assignment_.allocations[AllocationId(0)].values);
+  }
   AssignAll();
   return std::move(assignment_);
 }
@@ -166,8 +174,30 @@ void Assigner::NumberPositions() {
   }
 }
 
+// Where nobody says what the memory-space pass chose, we choose. Its block comes first all the
+// same, and is there even when it is empty.
+void Assigner::PackPresetSpace() {
+  const BufferSet& buffers = analysis_.buffers;
+  std::vector<ValueId> chosen;
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    const BufferId id(b);
+    const std::span<const ValueId> values = buffers.values_of(id);
+    if (ColorOf(id) != rules_.preset_space || buffers.is_live_out[b] != 0 || IsFixed(id)) continue;
+    const CompId computation = module_.instructions[analysis_.flow.instruction(values[0])].parent;
+    if (classes_[computation.index] != static_cast<uint8_t>(Phase::kGlobal) ||
+        analysis_.calls.is_fused[computation.index] != 0)
+      continue;
+    chosen.insert(chosen.end(), values.begin(), values.end());
+  }
+  PackSpace(rules_.preset_space, chosen);
+}
+
 std::optional<Diagnostics> Assigner::PlacePreset() {
-  if (!preset_ || rules_.preset_space < 0) return std::nullopt;
+  if (rules_.preset_space < 0) return std::nullopt;
+  if (!preset_) {
+    PackPresetSpace();
+    return std::nullopt;
+  }
   const std::string file = module_.source ? module_.source->name() : std::string();
   const AllocationId allocation = assignment_.allocations.Add(
       {.size = preset_->size, .color = rules_.preset_space, .is_preset = true});
@@ -276,6 +306,15 @@ void Assigner::Put(BufferId id, AllocationId allocation) {
     assignment_.allocations[allocation].is_maybe_live_out = true;
 }
 
+bool Assigner::IsFixed(BufferId id) const {
+  return std::ranges::any_of(analysis_.buffers.values_of(id), [&](ValueId value) {
+    const hlo::Instruction& row = module_.instructions[analysis_.flow.instruction(value)];
+    return row.opcode == Opcode::kConstant ||
+           (row.opcode == Opcode::kParameter && row.parent == module_.entry) ||
+           module_.shapes.is_tuple(analysis_.flow.shape(value));
+  });
+}
+
 // Constants and parameters of the program.
 bool Assigner::AssignFixed(BufferId id) {
   for (const ValueId value : analysis_.buffers.values_of(id)) {
@@ -321,38 +360,49 @@ void Assigner::AssignBuffer(BufferId id, Phase phase) {
 }
 
 void Assigner::PackTemporaries() {
-  for (const auto& [color, values] : delayed_) {
-    const HeapInput input = SimulateHeap(module_, analysis_, values, measured_.sizes, share_);
-    const int64_t alignment = rules_.AlignmentOf(color);
-    std::vector<uint8_t> is_placed(input.groups.size(), 0);
-    const auto open_heap = [&](int64_t size) {
-      return assignment_.allocations.Add({.size = size, .color = color});
-    };
-    const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
-      assignment_.places[value.index] = {heap, offset, size};
-      assignment_.allocations[heap].values.push_back(value);
-    };
-    AllocationId first;
-    size_t left = input.groups.size();
-    do {
-      const HeapPlan plan = Sweeps(color)
-                                ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                                : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
-      const AllocationId heap = open_heap(plan.size);
-      if (first.is_none()) first = heap;
-      for (size_t g = 0; g < input.groups.size(); ++g) {
-        if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
-        is_placed[g] = 1;
-        --left;
-        for (const ValueId value : input.groups[g].values)
-          put(value, heap, plan.offsets[g], input.groups[g].size);
-      }
-    } while (left != 0);
-    for (const ValueId value : input.empty) put(value, first, 0, 0);
+  for (const auto& [color, values] : delayed_) PackSpace(color, values);
+}
+
+void Assigner::PackSpace(int64_t color, std::span<const ValueId> values) {
+  HeapInput input = SimulateHeap(module_, analysis_, values, measured_.sizes, share_);
+  assignment_.heap_peaks[color] = PeakOf(input);
+  const int64_t alignment = rules_.AlignmentOf(color);
+  std::vector<uint8_t> is_placed(input.groups.size(), 0);
+  size_t left = input.groups.size();
+  std::vector<SlicedGroup> sliced;
+  if (color == rules_.preset_space) sliced = JoinSlices(module_, analysis_, input);
+  for (const SlicedGroup& group : sliced) {
+    for (const SlicedGroup::Slice& slice : group.slices) is_placed[slice.group] = 1;
+    left -= group.slices.size();
   }
-  for (const auto& [color, values] : delayed_) {
-    for (const ValueId value : values) is_done_[analysis_.buffers.of(value).index] = 1;
+  const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
+    assignment_.places[value.index] = {heap, offset, size};
+    assignment_.allocations[heap].values.push_back(value);
+  };
+  AllocationId first;
+  do {
+    const HeapPlan plan = Sweeps(color)
+                              ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                              : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+    const AllocationId heap = assignment_.allocations.Add({.size = plan.size, .color = color});
+    if (first.is_none()) first = heap;
+    for (size_t g = 0; g < input.groups.size(); ++g) {
+      if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
+      is_placed[g] = 1;
+      --left;
+      for (const ValueId value : input.groups[g].values)
+        put(value, heap, plan.offsets[g], input.groups[g].size);
+    }
+  } while (left != 0);
+  for (const SlicedGroup& group : sliced) {
+    const Place whole = assignment_.places[input.groups[group.whole].first.index];
+    for (const SlicedGroup::Slice& slice : group.slices) {
+      const HeapGroup& row = input.groups[slice.group];
+      put(row.first, whole.allocation, whole.offset + slice.offset, row.size);
+    }
   }
+  for (const ValueId value : input.empty) put(value, first, 0, 0);
+  for (const ValueId value : values) is_done_[analysis_.buffers.of(value).index] = 1;
 }
 
 void Assigner::MarkLiveOut() {

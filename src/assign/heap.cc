@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/checked_math.h"
+
 namespace stowplan {
 namespace {
 
@@ -143,6 +145,34 @@ HeapInput SimulateHeap(const hlo::Module& module, const Analysis& analysis,
                        std::span<const ValueId> values, std::span<const int64_t> sizes,
                        ShareRules& share) {
   return Simulation(module, analysis, sizes, share).Run(values);
+}
+
+int64_t PeakOf(const HeapInput& input) {
+  // Each time of the clock is the begin or the end of one interval.
+  struct Event {
+    uint32_t group = 0;
+    bool is_end = false;
+  };
+  std::vector<Event> events(static_cast<size_t>(input.end));
+  for (uint32_t g = 0; g < input.groups.size(); ++g) {
+    for (const HeapInterval& interval : input.groups[g].intervals) {
+      events[static_cast<size_t>(interval.start)] = {g, false};
+      events[static_cast<size_t>(interval.end)] = {g, true};
+    }
+  }
+  std::vector<uint32_t> users(input.groups.size(), 0);
+  int64_t now = 0;
+  int64_t peak = 0;
+  for (const Event& event : events) {
+    const int64_t bytes = input.groups[event.group].first_size;
+    if (event.is_end) {
+      if (--users[event.group] == 0) now -= bytes;
+    } else if (users[event.group]++ == 0) {
+      now = SaturatingAdd(now, bytes);
+    }
+    peak = std::max(peak, now);
+  }
+  return peak;
 }
 
 }  // namespace stowplan

@@ -38,6 +38,9 @@ HeapInput SimulateHeap(const hlo::Module& module, const Analysis& analysis,
                        std::span<const ValueId> values, std::span<const int64_t> sizes,
                        ShareRules& share);
 
+// The most bytes that are in use at once. A group counts as much as its first value asked for.
+int64_t PeakOf(const HeapInput& input);
+
 struct HeapPlan {
   int64_t size = 0;
   std::vector<int64_t> offsets;  // by group; kUnplaced: no room under the limit

@@ -14,6 +14,7 @@
 #include "stowplan/live/choose_schedule.h"
 #include "stowplan/read.h"
 #include "stowplan/report/read.h"
+#include "stowplan/report/replan.h"
 #include "stowplan/report/summary.h"
 #include "stowplan/schedule/make_schedule.h"
 #include "stowplan/target/guess.h"
@@ -149,6 +150,28 @@ std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& op
                        .analysis = *std::move(analysis),
                        .setting = *std::move(setting),
                        .report = std::move(report)};
+}
+
+std::optional<Temporaries> FindTemporaries(const hlo::Module& module, const PlanOptions& options,
+                                           const report::Report& report) {
+  if (!IsScheduled(module) || !hlo::Verify(module).empty()) return std::nullopt;
+  std::optional<Target> target = FindTarget(options.target);
+  if (!target) target = GuessTarget(module, options.file).target;
+  if (!target) target = report::FindReportTarget(report);
+  if (!target) return std::nullopt;
+  std::string version = options.version;
+  if (version.empty()) version = GuessVersion(module, report::BackendOfTarget(target->name));
+  const Rules rules = RulesOf(*target, version);
+  const Result<Analysis> analysis = Analyze(module, rules.analysis);
+  if (!analysis) return std::nullopt;
+  // Without places in fast memory ours do: figures count sizes alone.
+  Result<std::optional<Preset>> preset = FindPreset(module, *analysis, rules, {});
+  if (preset && !*preset && rules.preset_space >= 0)
+    preset = report::PresetFrom(module, *analysis, report, rules.preset_space);
+  const Result<Assignment> assignment =
+      Assign(module, *analysis, rules, preset ? *preset : std::nullopt);
+  if (!assignment) return std::nullopt;
+  return TemporariesOf(module, *analysis, *assignment);
 }
 
 }  // namespace stowplan::cli

@@ -8,6 +8,7 @@
 #include "cli/listener.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/assign/rules.h"
+#include "stowplan/assign/temporaries.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/live/analysis.h"
@@ -57,5 +58,10 @@ struct PlannedModule {
 // As XLA plans it. Nothing, and messages, when that cannot be done.
 std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& options,
                                        Listener& listener);
+
+// What figures count of the temporaries, by a plan of the program as XLA makes it. `report` is the
+// plan that is there. Nothing when the program cannot be planned.
+std::optional<Temporaries> FindTemporaries(const hlo::Module& module, const PlanOptions& options,
+                                           const report::Report& report);
 
 }  // namespace stowplan::cli

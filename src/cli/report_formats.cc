@@ -2,6 +2,7 @@
 #include "cli/report_formats.h"
 
 #include "base/human_bytes.h"
+#include "cli/plan_setting.h"
 #include "cli/report_dialect.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
@@ -158,7 +159,14 @@ std::optional<std::string> TextOrJson(const LoadedModule& loaded, const ReportOp
   if (options.format == ReportFormat::kJson) {
     return ReportJson(loaded.report, *summary, page.backend);
   }
-  if (options.is_reconcile) return ReconcilePage(loaded.report, *summary, page);
+  if (options.is_reconcile) {
+    std::optional<Temporaries> temporaries;
+    if (loaded.program && page.backend != report::Backend::kCpu) {
+      temporaries = FindTemporaries(*loaded.program,
+                                    {.file = loaded.name, .target = options.target}, loaded.report);
+    }
+    return ReconcilePage(loaded.report, *summary, temporaries, page);
+  }
   return ReportPage(loaded.report, *summary, loaded.program ? &*loaded.program : nullptr, page);
 }
 

@@ -2,8 +2,10 @@
 // The page of `stowplan report` for one module: where its memory goes.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "stowplan/assign/temporaries.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
 #include "stowplan/report/summary.h"
@@ -26,6 +28,7 @@ std::string ReportPage(const report::Report& report, const report::Summary& summ
                        const hlo::Module* program, const PageOptions& options);
 
 std::string ReconcilePage(const report::Report& report, const report::Summary& summary,
+                          const std::optional<Temporaries>& temporaries,
                           const PageOptions& options);
 
 }  // namespace stowplan::cli

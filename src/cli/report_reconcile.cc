@@ -27,10 +27,12 @@ std::string Verdict(const report::ReconcileRow& row) {
 }  // namespace
 
 std::string ReconcilePage(const report::Report& report, const report::Summary& summary,
+                          const std::optional<Temporaries>& temporaries,
                           const PageOptions& options) {
   std::string out = Printable(options.title) + ": the figures that XLA and JAX print, from its " +
                     CountOf(summary.allocations, "allocation") + "\n";
-  for (const report::ReconcileGroup& group : Reconcile(report, summary, options.backend)) {
+  for (const report::ReconcileGroup& group :
+       Reconcile(report, summary, options.backend, temporaries)) {
     out += "\n" + group.title + "\n";
     TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kLeft, TextTable::kLeft});
     for (const report::ReconcileRow& row : group.rows) {

@@ -113,6 +113,9 @@ void BindLoad(nb::module_& module, PlanClass& plan) {
       .def_prop_ro("has_peak", [](const Plan& self) { return self.has_peak(); })
       .def_prop_ro("target", TargetOf)
       .def_prop_ro("backend", BackendOf)
+      .def_prop_ro(
+          "xla_version", [](const Plan& self) { return self.options().version; },
+          "As it was told; empty: it was not.")
       .def_prop_ro("bytes", [](const Plan& self) { return self.summary().bytes; })
       .def_prop_ro("unknown",
                    [](Plan& self) {

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cli/explain_view.h"
+#include "cli/plan_setting.h"
 #include "cli/report_formats.h"
 #include "cli/report_json.h"
 #include "cli/report_page.h"
@@ -38,9 +39,22 @@ Text ReportPage(const Plan& plan, size_t limit) {
   return cli::ReportPage(plan.report(), plan.summary(), plan.program(), options);
 }
 
+// CPUs' figures do without.
+std::optional<Temporaries> TemporariesOf(const Plan& plan, report::Backend backend) {
+  if (plan.program() == nullptr || backend == report::Backend::kCpu) return std::nullopt;
+  std::string target = plan.options().target;
+  if (target.empty() && plan.input().target) target = plan.input().target->name;
+  return cli::FindTemporaries(
+      *plan.program(),
+      {.file = plan.input().name, .target = target, .version = plan.options().version},
+      plan.report());
+}
+
 Text ReconcilePage(const Plan& plan) {
   const nb::gil_scoped_release release;
-  return cli::ReconcilePage(plan.report(), plan.summary(), PageOptionsOf(plan));
+  const cli::PageOptions options = PageOptionsOf(plan);
+  return cli::ReconcilePage(plan.report(), plan.summary(), TemporariesOf(plan, options.backend),
+                            options);
 }
 
 // (where it is printed, the figure, computed, as the files say it, how it follows)
@@ -48,8 +62,9 @@ using FigureRow = std::tuple<Text, Text, std::optional<int64_t>, std::optional<i
 std::vector<FigureRow> Figures(const Plan& plan) {
   const nb::gil_scoped_release release;
   std::vector<FigureRow> rows;
+  const report::Backend backend = PageOptionsOf(plan).backend;
   for (const report::ReconcileGroup& group :
-       Reconcile(plan.report(), plan.summary(), PageOptionsOf(plan).backend)) {
+       Reconcile(plan.report(), plan.summary(), backend, TemporariesOf(plan, backend))) {
     for (const report::ReconcileRow& row : group.rows) {
       if (row.role == report::ReconcileRow::Role::kFigure)
         rows.emplace_back(group.title, row.figure, row.computed, row.said, row.how);

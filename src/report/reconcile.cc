@@ -17,6 +17,7 @@ namespace {
 using Role = ReconcileRow::Role;
 
 constexpr int64_t kHostSpace = 5;
+constexpr int64_t kTpuPage = 16384;
 
 struct Sum {
   int64_t bytes = 0;
@@ -116,13 +117,61 @@ ReconcileGroup UsageFigures(const Report& report, const Summary& summary) {
   return group;
 }
 
-ReconcileGroup MemoryAnalysis(const Report& report, Backend backend) {
+// Temporaries as memory_analysis() counts them. TPU compilers count whole pages of the main memory,
+// and none where nothing really lies there.
+ReconcileRow TempFigure(const Report& report, Backend backend, bool is_host,
+                        const std::optional<Temporaries>& temporaries) {
+  ReconcileRow row{.figure = "temp_size_in_bytes"};
+  const bool is_tpu = backend == Backend::kTpu && !is_host;
+  const Sum temp = SumOf(report, [&](const Allocation& allocation) {
+    return IsHost(allocation) == is_host && allocation.is_temp() &&
+           (!is_tpu || allocation.color == 0);
+  });
+  row.computed = temp.bytes;
+  row.how = std::to_string(temp.allocations) + " preallocated-temp";
+  if (!is_tpu) return row;
+  row.how += " of color 0, in pages of 16KiB";
+  if (temp.bytes == 0) return row;
+  row.computed = std::nullopt;
+  if (!temporaries) {
+    row.how = "TPU: follows from the program, which is not there";
+  } else if (temporaries->are_in_main_memory) {
+    row.computed = CheckedRoundUp(temp.bytes, kTpuPage);
+  } else {
+    row.computed = 0;
+    row.how = "tuples and single numbers are not counted";
+  }
+  return row;
+}
+
+ReconcileRow PeakFigure(int64_t lasting, Backend backend,
+                        const std::optional<Temporaries>& temporaries) {
+  if (backend == Backend::kCpu) {
+    return {.figure = "peak_memory_in_bytes (CPU)",
+            .computed = lasting,
+            .how = "all but thread-local and temporaries"};
+  }
+  if (!temporaries) {
+    return {.figure = "peak_memory_in_bytes",
+            .how = "the heaps' peaks follow from the program, which is not there"};
+  }
+  return {.figure = "peak_memory_in_bytes",
+          .computed = CheckedAdd(lasting, temporaries->heap_peak),
+          .how = "what lasts, and the largest peak of one heap"};
+}
+
+ReconcileGroup MemoryAnalysis(const Report& report, Backend backend,
+                              const std::optional<Temporaries>& temporaries) {
   ReconcileGroup group{.title = "compiled.memory_analysis() of JAX"};
   const auto add = [&](std::string figure, const Sum& sum, std::string how) {
     group.rows.push_back(
         {.figure = std::move(figure), .computed = sum.bytes, .how = std::move(how)});
   };
   const bool has_host = SumOf(report, IsHost).allocations != 0;
+  // Of all memory spaces: arguments, outputs and temporaries, each allocation once.
+  std::optional<int64_t> accounted = SumOf(report, [](const Allocation& allocation) {
+                                       return allocation.parameter || allocation.is_maybe_live_out;
+                                     }).bytes;
   for (const bool is_host : {false, true}) {
     if (is_host && !has_host) break;
     const std::string prefix = is_host ? "host_" : "";
@@ -136,31 +185,25 @@ ReconcileGroup MemoryAnalysis(const Report& report, Backend backend) {
     const Sum alias = SumOf(report, [&](const Allocation& allocation) {
       return IsHost(allocation) == is_host && allocation.parameter && allocation.is_maybe_live_out;
     });
-    const Sum temp = SumOf(report, [&](const Allocation& allocation) {
-      return IsHost(allocation) == is_host && allocation.is_temp();
-    });
     add(prefix + "argument_size_in_bytes", argument,
         Count(argument.allocations, "parameter") + where);
     add(prefix + "output_size_in_bytes", output,
         std::to_string(output.allocations) + " maybe-live-out, aliased ones too" + where);
     add(prefix + "alias_size_in_bytes", alias,
         std::to_string(alias.allocations) + " both parameter and maybe-live-out" + where);
-    add(prefix + "temp_size_in_bytes", temp,
-        std::to_string(temp.allocations) + " preallocated-temp" + where);
+    ReconcileRow temp = TempFigure(report, backend, is_host, temporaries);
+    temp.figure = prefix + temp.figure;
+    temp.how += where;
+    accounted = accounted && temp.computed ? CheckedAdd(*accounted, *temp.computed) : std::nullopt;
+    group.rows.push_back(std::move(temp));
   }
-  const Sum accounted = SumOf(report, [](const Allocation& allocation) {
-    return allocation.parameter || allocation.is_maybe_live_out || allocation.is_temp();
-  });
-  add("argument + output - alias + temp", accounted, "each of these once");
+  group.rows.push_back({.figure = "argument + output - alias + temp",
+                        .computed = accounted,
+                        .how = "each of these once"});
   const Sum lasting = SumOf(report, [](const Allocation& allocation) {
     return !allocation.is_thread_local && !allocation.is_temp();
   });
-  if (backend == Backend::kCpu) {
-    add("peak_memory_in_bytes (CPU)", lasting, "all but thread-local and temporaries");
-  } else {
-    group.rows.push_back(
-        {.figure = "peak_memory_in_bytes", .how = "from heap traces, only in the .hlo.pb"});
-  }
+  group.rows.push_back(PeakFigure(lasting.bytes, backend, temporaries));
   return group;
 }
 
@@ -276,12 +319,12 @@ ReconcileRow TreeFigure(const Report& report) {
 
 }  // namespace
 
-std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
-                                      Backend backend) {
+std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary, Backend backend,
+                                      const std::optional<Temporaries>& temporaries) {
   std::vector<ReconcileGroup> groups;
   groups.push_back(Totals(report, summary));
   groups.push_back(UsageFigures(report, summary));
-  groups.push_back(MemoryAnalysis(report, backend));
+  groups.push_back(MemoryAnalysis(report, backend, temporaries));
   if (summary.printed_peak) {
     groups.push_back(PeakFigures(report, summary));
     if (report.live_ranges->has_tree) groups.back().rows.push_back(TreeFigure(report));

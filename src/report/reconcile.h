@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "stowplan/assign/temporaries.h"
 #include "stowplan/report/derive.h"
 #include "stowplan/report/report.h"
 #include "stowplan/report/summary.h"
@@ -52,7 +53,10 @@ struct PeakSteps {
 [[nodiscard]] std::optional<PeakSteps> StepsAt(const Report& report, const PlainSizes& plain,
                                                int64_t time, int64_t listed, int64_t live);
 
+// Some figures of GPUs and TPUs need more of the temporaries than the report tells; they are not
+// computed without.
 [[nodiscard]] std::vector<ReconcileGroup> Reconcile(const Report& report, const Summary& summary,
-                                                    Backend backend);
+                                                    Backend backend,
+                                                    const std::optional<Temporaries>& temporaries);
 
 }  // namespace stowplan::report

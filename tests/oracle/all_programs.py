@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every program of this folder under one roof: name -> a function that lowers it. Four devices are needed."""
 
+import functools
 import importlib
 import pathlib
 
@@ -22,6 +23,14 @@ def renamed(function, name):
     return call
 
 
+def lower(function, name, args, donate=(), devices=None, **options):
+    """`args` are shapes. For the devices at hand, or for the first of `devices`, which may be of a topology alone."""
+    if devices is not None:
+        everywhere = NamedSharding(Mesh(np.array(devices[:1]), ("x",)), PartitionSpec())
+        args = jax.tree.map(lambda s: jax.ShapeDtypeStruct(s.shape, s.dtype, sharding=everywhere), args)
+    return jax.jit(renamed(function, name), donate_argnums=donate, **options).lower(*args)
+
+
 def lower_program(name, builder, devices=None):
     """Of programs*.py. Without devices, for those at hand."""
     program = builder()
@@ -37,14 +46,13 @@ def lower_program(name, builder, devices=None):
     return jax.jit(renamed(function, name), donate_argnums=donate).lower(*args)
 
 
-def donations():
+def donations(devices):
     import donations as source
 
     for name, (function, args, options) in source.PROGRAMS.items():
         for donated in [(), *source.donations(len(args))]:
             full = f"{name}_{''.join(map(str, donated))}" if donated else name
-            yield full, lambda function=function, args=args, options=options, donated=donated, full=full: jax.jit(
-                renamed(function, full), donate_argnums=donated, **options).lower(*args)
+            yield full, functools.partial(lower, function, full, args, donated, devices, **options)
 
 
 def load(path, other_side=None):
@@ -55,7 +63,7 @@ def load(path, other_side=None):
     return names
 
 
-def explain():
+def explain(devices):
     for path in sorted((HERE / "explain").glob("*/*.py")):
         sides = {"before": "#after", "after": "#before"} if path.parent.name == "edits" else {"": None}
         for side, other in sides.items():
@@ -64,28 +72,28 @@ def explain():
                 side: dict(step=source["step"], arguments=source["ARGUMENTS"], donate=source.get("DONATE", ()))}
             for name, program in programs.items():
                 full = "_".join(filter(None, (path.parent.name, path.stem, name)))
-                yield full, lambda program=program, full=full: jax.jit(
-                    renamed(program["step"], full), donate_argnums=program["donate"]).lower(*program["arguments"])
+                yield full, functools.partial(
+                    lower, program["step"], full, program["arguments"], program["donate"], devices)
 
 
-def at_random(first, count):
+def at_random(devices, first, count):
     import random_programs
 
     for seed in range(first, first + count):
         program = random_programs.Program(seed)
-        yield f"program_{seed}", lambda program=program, seed=seed: jax.jit(
-            renamed(program, f"program_{seed}"), donate_argnums=program.donated).lower(*program.arguments)
+        name = f"program_{seed}"
+        yield name, functools.partial(lower, program, name, program.arguments, program.donated, devices)
 
 
-def programs_of(what):
-    """`what` is one of SETS; random:7:100 are a hundred from seed 7 on."""
+def programs_of(what, devices=None):
+    """`what` is one of SETS; random:7:100 are a hundred from seed 7 on. Without devices, for those at hand."""
     kind, *numbers = what.split(":")
     if kind == "donations":
-        return list(donations())
+        return list(donations(devices))
     if kind == "explain":
-        return list(explain())
+        return list(explain(devices))
     if kind == "random":
-        return list(at_random(*map(int, numbers or (1, 100))))
+        return list(at_random(devices, *map(int, numbers or (1, 100))))
     module = importlib.import_module(f"programs_{kind}")
-    return [(name, lambda name=name, builder=builder: lower_program(name, builder))
+    return [(name, functools.partial(lower_program, name, builder, devices))
             for name, builder in module.PROGRAMS.items()]

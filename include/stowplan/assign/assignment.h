@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct Assignment {
   std::vector<Place> places;    // by value
   std::vector<int64_t> colors;  // by value: the memory space
   bool is_swept = false;        // whether the time sweep was used (Rules::swept_spaces)
+  // By memory space: the most bytes of its heap that are in use at once, by the heap's own clock.
+  std::map<int64_t, int64_t> heap_peaks;
 };
 
 // Places in a memory space that another pass has chosen (Rules::preset_space).
@@ -59,8 +62,8 @@ struct Preset {
   std::vector<Chunk> chunks;
 };
 
-// XLA's own way. Without a preset, the values of a preset space are packed like those of the
-// others.
+// XLA's own way. Without a preset, places in a preset space are ours; all else is as if they had
+// been given.
 //
 // Fails when a size does not fit in 64 bits, when the values of one buffer are in different memory
 // spaces, or when the preset does not fit the program.

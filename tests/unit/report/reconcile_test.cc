@@ -14,7 +14,7 @@ using Role = ReconcileRow::Role;
 
 std::vector<ReconcileGroup> GroupsOf(const Report& report, Backend backend = Backend::kUnknown) {
   const Result<Summary> summary = Summarize(report);
-  if (summary) return Reconcile(report, *summary, backend);
+  if (summary) return Reconcile(report, *summary, backend, std::nullopt);
   ADD_FAILURE() << Render(summary.error());
   return {};
 }

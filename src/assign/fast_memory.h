@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TPU's fast memory, whose places the memory-space pass chooses: what its values look like there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assign/heap.h"
+#include "stowplan/assign/assignment.h"
+#include "stowplan/live/analysis.h"
+
+namespace stowplan {
+
+// An array that is fetched in slices. They must lie side by side, in its place.
+struct SlicedGroup {
+  struct Slice {
+    uint32_t group = 0;
+    int64_t offset = 0;  // in the whole
+  };
+  uint32_t whole = 0;  // the group of the array
+  std::vector<Slice> slices;
+};
+
+// Finds such arrays in a heap. The whole then takes its place as soon as the first slice does; the
+// slices' own groups are not to be placed.
+std::vector<SlicedGroup> JoinSlices(const hlo::Module& module, const Analysis& analysis,
+                                    HeapInput& input);
+
+// The most bytes that the values take at once, as the memory-space pass counts them: what nobody
+// reads takes none, slices last as long as their whole, what a branch needs lasts until that branch
+// has read it, and a value that takes over another's place is there beside it for a moment.
+int64_t FastMemoryPeak(const hlo::Module& module, const Analysis& analysis,
+                       const Assignment& assignment, std::span<const ValueId> values);
+
+}  // namespace stowplan
