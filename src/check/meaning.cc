@@ -202,9 +202,9 @@ bool KeepsBytes(const Module& module, ShapeId from, ShapeId to) {
   const hlo::ShapeTable& shapes = module.shapes;
   if (!hlo::IsArray(shapes[from].type) || shapes[from].type != shapes[to].type) return false;
   if (!std::ranges::equal(shapes.dims(from), shapes.dims(to))) return false;
-  static const hlo::Layout kNone;
   const auto layout = [&](ShapeId id) {
-    hlo::Layout copy = shapes[id].layout.is_none() ? kNone : shapes.layout(shapes[id].layout);
+    hlo::Layout copy;
+    if (!shapes[id].layout.is_none()) copy = shapes.layout(shapes[id].layout);
     copy.memory_space = 0;
     return copy;
   };

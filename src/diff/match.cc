@@ -67,8 +67,8 @@ struct Round {
 
 // From strict to loose. Shapes go before names do: a larger batch keeps the names, and the number
 // of dimensions.
-const std::vector<Round>& Rounds() {
-  static const std::vector<Round> kRounds = {
+std::vector<Round> Rounds() {
+  return {
       {{kOpName, kSource, kShape, kIndex, kOpcode, kClass}, {}},
       {{kOpName, kShape, kIndex, kOpcode, kClass}, {}},
       {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {kOpName}},
@@ -81,14 +81,10 @@ const std::vector<Round>& Rounds() {
       {{kShape, kIndex, kClass, kPosition}, {}},
       {{kOpName, kSource, kRank, kIndex, kOpcode, kClass}, {}},
   };
-  return kRounds;
 }
 
 // Where one side does not say what values are, names are better than nothing.
-const Round& RoundOfNames() {
-  static const Round kRound = {{kName, kShape, kIndex}, {}};
-  return kRound;
-}
+Round RoundOfNames() { return {{kName, kShape, kIndex}, {}}; }
 
 struct Item {
   ValueId id;

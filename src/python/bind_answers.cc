@@ -13,6 +13,7 @@
 #include "python/bind.h"
 #include "python/explain.h"
 #include "python/failure.h"
+#include "python/lock.h"
 #include "python/text.h"
 #include "stowplan/explain/partition.h"
 #include "stowplan/explain/why.h"
@@ -50,7 +51,7 @@ std::tuple<int64_t, int64_t, std::vector<PartitionRow>> PartitionOf(Plan& plan,
                                                                     const std::string& by,
                                                                     std::optional<int64_t> time,
                                                                     std::optional<int64_t> space) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const By question = ByNamed(by);
   const explain::Moment moment = plan.MomentAt(time, space);
   const explain::Partition partition = explain::PartitionOf(plan.picture(), moment, question);
@@ -66,7 +67,7 @@ std::tuple<int64_t, int64_t, std::vector<PartitionRow>> PartitionOf(Plan& plan,
 
 Text PartitionPage(Plan& plan, const std::string& by, std::optional<int64_t> time,
                    std::optional<int64_t> space, size_t limit) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const By question = ByNamed(by);
   return cli::PartitionPage(ViewOf(plan, time, space, limit), question);
 }
@@ -76,7 +77,7 @@ using ShareRow = std::tuple<int64_t, int64_t, int64_t>;
 std::tuple<int64_t, int64_t, std::vector<ShareRow>> MomentOf(Plan& plan,
                                                              std::optional<int64_t> time,
                                                              std::optional<int64_t> space) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const explain::Moment moment = plan.MomentAt(time, space);
   std::vector<ShareRow> shares;
   shares.reserve(moment.shares.size());
@@ -91,7 +92,7 @@ StepArray CurveOf(nb::handle self, std::optional<int64_t> space) {
   Plan& plan = nb::cast<Plan&>(self);
   const explain::Curve* curve = nullptr;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     plan.CheckSpace(space);
     const explain::Curves& curves = plan.curves();
     curve = &curves.all;
@@ -124,7 +125,7 @@ std::vector<explain::Why> WhysOf(Plan& plan, const std::string& name) {
 
 // The pages of the values that a name means, and the JSON of `stowplan explain --value`.
 std::tuple<Text, Text> WhyOf(Plan& plan, const std::string& name) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const std::vector<explain::Why> whys = WhysOf(plan, name);
   const cli::ExplainView view = plan.has_peak() ? ViewOf(plan, std::nullopt, LargestSpace(plan), 8)
                                                 : cli::ExplainView{.picture = plan.picture(),

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bind.h"
+#include "python/lock.h"
 #include "python/text.h"
 
 namespace nb = nanobind;
@@ -18,7 +19,7 @@ namespace {
 using Array = nb::ndarray<nb::numpy, const int64_t, nb::ndim<1>>;
 
 const ValueColumns& Columns(Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return plan.columns();
 }
 
@@ -53,7 +54,7 @@ using ValueRow = std::tuple<Text,                    // name
 ValueRow ValueOf(Plan& plan, int64_t row) {
   const report::Report& report = plan.report();
   const report::ValueId id(RowOf(row, report.values.size()));
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const explain::Picture& picture = plan.picture();
   const report::Value& value = report.values[id];
   const explain::ValueFact& fact = picture.fact(id);
@@ -102,7 +103,7 @@ using AllocationRow = std::tuple<int64_t,                 // XLA's number
 AllocationRow AllocationOf(Plan& plan, int64_t row) {
   const report::Report& report = plan.report();
   const report::AllocationId id(RowOf(row, report.allocations.size()));
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const report::Allocation& allocation = report.allocations[id];
   std::vector<int64_t> values;
   values.reserve(allocation.values.size());

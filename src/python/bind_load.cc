@@ -10,6 +10,7 @@
 #include "cli/names.h"
 #include "cli/report_text.h"
 #include "python/bind.h"
+#include "python/lock.h"
 #include "python/text.h"
 
 namespace nb = nanobind;
@@ -21,7 +22,7 @@ namespace {
 std::shared_ptr<Plan> Load(const std::vector<std::string>& paths, const std::string& module,
                            const std::string& target, const std::string& xla_version,
                            const std::vector<std::string>& parameter_names) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return Plan::Load(paths, {.module = module,
                             .target = target,
                             .version = xla_version,
@@ -33,7 +34,7 @@ std::shared_ptr<Plan> LoadBytes(const nb::bytes& data, const std::string& name,
                                 const std::vector<std::string>& parameter_names) {
   // The caller holds the bytes, and nobody can change them.
   const std::string_view bytes(data.c_str(), data.size());
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return Plan::LoadBytes(
       bytes, name, {.target = target, .version = xla_version, .parameter_names = parameter_names});
 }
@@ -48,14 +49,14 @@ std::string Whose(const Plan& plan) {
 }
 
 std::optional<Text> TargetOf(Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const std::optional<Target>& target = plan.picture().target;
   if (!target) return std::nullopt;
   return Text(target->name);
 }
 
 Text BackendOf(Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const report::Backend backend = plan.picture().backend;
   return backend == report::Backend::kUnknown ? std::string_view() : report::Name(backend);
 }
@@ -119,7 +120,7 @@ void BindLoad(nb::module_& module, PlanClass& plan) {
       .def_prop_ro("bytes", [](const Plan& self) { return self.summary().bytes; })
       .def_prop_ro("unknown",
                    [](Plan& self) {
-                     const nb::gil_scoped_release release;
+                     const Unlocked unlocked;
                      return Texts(self.picture().unknown);
                    })
       .def_prop_ro("peak", PeakOf)

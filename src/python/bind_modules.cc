@@ -7,6 +7,7 @@
 #include "cli/pair_input.h"
 #include "python/bind.h"
 #include "python/failure.h"
+#include "python/lock.h"
 #include "python/text.h"
 
 namespace nb = nanobind;
@@ -18,7 +19,7 @@ namespace {
 // (name, paths): no two have the same name, and `load` takes the paths.
 using ModuleRow = std::tuple<Text, std::vector<std::string>>;
 std::vector<ModuleRow> ModulesOf(const std::string& folder) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   Collector collector;
   std::vector<ModuleRow> rows;
   for (const cli::NamedModule& found : collector.Need(cli::FindModules(folder, {}, collector))) {

@@ -14,6 +14,7 @@
 #include "cli/oom_view.h"
 #include "python/bind.h"
 #include "python/failure.h"
+#include "python/lock.h"
 #include "python/text.h"
 #include "stowplan/oom/oom.h"
 
@@ -29,7 +30,7 @@ std::tuple<Text, Text> ExplainOom(const nb::bytes& text, std::optional<size_t> i
                                   const std::string& module, const std::string& target,
                                   const std::string& version, double time_limit) {
   const std::string_view bytes(static_cast<const char*>(text.data()), text.size());
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const oom::Log log = oom::ReadLog(bytes);
   if (log.incidents.empty())
     Refuse("nothing in it says that memory ran out",

@@ -12,6 +12,7 @@
 
 #include "python/bind.h"
 #include "python/failure.h"
+#include "python/lock.h"
 #include "python/text.h"
 #include "python/watch.h"
 #include "stowplan/pack/check.h"
@@ -67,7 +68,7 @@ std::shared_ptr<Packed> Pack(const Numbers& sizes, const Numbers& starts, const 
   Watch watch(time_limit);
   auto packed = std::make_shared<Packed>();
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     const pack::Problem problem = ProblemOf(sizes, starts, ends, alignments);
     NeedSound(problem);
     pack::SolveOptions options = {.capacity = capacity, .seed = seed, .threads = threads};

@@ -13,6 +13,7 @@
 #include "python/bind.h"
 #include "python/explain.h"
 #include "python/failure.h"
+#include "python/lock.h"
 #include "python/text.h"
 #include "report/reconcile.h"
 #include "stowplan/report/write.h"
@@ -33,7 +34,7 @@ cli::PageOptions PageOptionsOf(const Plan& plan) {
 }
 
 Text ReportPage(const Plan& plan, size_t limit) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   cli::PageOptions options = PageOptionsOf(plan);
   options.limit = limit == 0 ? SIZE_MAX : limit;
   return cli::ReportPage(plan.report(), plan.summary(), plan.program(), options);
@@ -51,7 +52,7 @@ std::optional<Temporaries> TemporariesOf(const Plan& plan, report::Backend backe
 }
 
 Text ReconcilePage(const Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const cli::PageOptions options = PageOptionsOf(plan);
   return cli::ReconcilePage(plan.report(), plan.summary(), TemporariesOf(plan, options.backend),
                             options);
@@ -60,7 +61,7 @@ Text ReconcilePage(const Plan& plan) {
 // (where it is printed, the figure, computed, as the files say it, how it follows)
 using FigureRow = std::tuple<Text, Text, std::optional<int64_t>, std::optional<int64_t>, Text>;
 std::vector<FigureRow> Figures(const Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   std::vector<FigureRow> rows;
   const report::Backend backend = PageOptionsOf(plan).backend;
   for (const report::ReconcileGroup& group :
@@ -75,18 +76,18 @@ std::vector<FigureRow> Figures(const Plan& plan) {
 
 Text ExplainPage(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
                  size_t limit) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return cli::ExplainPage(ViewOf(plan, time, space ? space : LargestSpace(plan), limit));
 }
 
 Text Json(const Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return cli::ReportJson(plan.report(), plan.summary(), PageOptionsOf(plan).backend);
 }
 
 // XLA's own report, all in one text.
 Text XlaText(const Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   report::ReportDialect combined = plan.report().dialect;
   combined.separate_files = false;
   return report::WriteAssignment(plan.report(), combined);
@@ -94,7 +95,7 @@ Text XlaText(const Plan& plan) {
 
 // The viewer's page, of one plan or of two beside each other.
 Text Html(Plan& plan, Plan* other, std::optional<int64_t> budget) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   view::Scene scene = {.title = plan.input().name, .modules = {}, .budget = budget, .sources = {}};
   for (Plan* const shown : {&plan, other}) {
     if (shown == nullptr) continue;

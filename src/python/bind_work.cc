@@ -15,6 +15,7 @@
 #include "cli/suggest.h"
 #include "python/bind.h"
 #include "python/failure.h"
+#include "python/lock.h"
 #include "python/text.h"
 #include "python/watch.h"
 
@@ -36,7 +37,7 @@ std::tuple<Text, Text, bool> Advise(Plan& plan, std::optional<int64_t> space, si
   std::string json;
   std::string page;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     plan.CheckSpace(space);
     Collector collector;
     const cli::AdviceOptions options = {.input = plan.input().name,
@@ -74,7 +75,7 @@ Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, b
   std::string table;
   bool is_sound = true;
   {
-    const nb::gil_scoped_release release;
+    const Unlocked unlocked;
     if (plan.program() == nullptr)
       Refuse("a plan is made of the program itself, and there are only reports",
              "give the module (.txt or .hlo.pb)");
@@ -111,7 +112,7 @@ Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, b
 
 // The files that XLA would write, (name, text) each.
 std::vector<std::tuple<Text, Text>> Files(const Plan& plan) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   std::vector<std::tuple<Text, Text>> files;
   for (cli::ReportFile& file : cli::FilesOf(plan.report(), FileOf(plan)))
     files.emplace_back(std::move(file.name), std::move(file.text));
@@ -120,7 +121,7 @@ std::vector<std::tuple<Text, Text>> Files(const Plan& plan) {
 
 // (JSON, text)
 std::tuple<Text, Text> Check(const Plan& plan, size_t limit) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const Collector collector;
   const std::string target = !plan.options().target.empty() ? plan.options().target
                              : plan.input().target          ? std::string(plan.input().target->name)
@@ -138,7 +139,7 @@ std::tuple<Text, Text> Check(const Plan& plan, size_t limit) {
 
 // (JSON of the pair, page, Markdown)
 std::tuple<Text, Text, Text> Diff(Plan& a, Plan& b, const std::string& by, size_t limit) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   const std::optional<diff::Group> group = diff::FindGroup(by);
   if (!group) {
     std::vector<std::string_view> names;

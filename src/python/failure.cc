@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/failure.h"
 
+#include "python/lock.h"
 #include "python/text.h"
 
 namespace nb = nanobind;
@@ -91,7 +92,11 @@ void RegisterFailures() {
           nb::list diagnostics;
           for (const Diagnostic& diagnostic : failure.diagnostics())
             diagnostics.append(AsTuple(diagnostic));
-          nb::object error = nb::module_::import_("stowplan.errors").attr("_error_of")(diagnostics);
+          const nb::object make = nb::module_::import_("stowplan.errors").attr("_error_of");
+          const nb::object error = nb::steal(CallPython([&] {
+            return PyObject_CallFunctionObjArgs(make.ptr(), diagnostics.ptr(), nullptr);
+          }));
+          if (!error.is_valid()) return;  // with what it has raised
           PyErr_SetObject(error.type().ptr(), error.ptr());
         }
       },

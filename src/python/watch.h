@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ends long work: a time limit, or Ctrl-C. The work then returns the best that it has.
+// What ends long work: a time limit, or Ctrl-C where the main thread works. The work then returns
+// the best that it has.
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include <nanobind/nanobind.h>
 
@@ -31,6 +33,7 @@ class Watch {
   void LookForSignals();
 
   std::mutex mutex_;
+  std::thread::id looker_;  // who looks for signals; none: nobody
   std::optional<Clock::time_point> end_;
   Clock::time_point next_look_;
   bool is_interrupted_ = false;
