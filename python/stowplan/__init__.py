@@ -17,7 +17,7 @@ from .budget import Budget, BudgetExceeded, budget
 from .capture import Capture, Captured, capture
 from .checks import CheckResult, Finding, check
 from .differences import Cause, DiffResult, SpaceDiff, diff
-from .errors import Diagnostic, Error, MissingFileError, ParseError
+from .errors import ArgumentError, Diagnostic, Error, MissingFileError, ParseError
 from .footprint import Footprint
 from .inputs import analyze
 from .max_batch import BatchSample, MaxBatch, max_batch
@@ -49,6 +49,7 @@ __all__ = [
     "AdviceList",
     "Allocation",
     "Analysis",
+    "ArgumentError",
     "Arrays",
     "BatchSample",
     "Budget",

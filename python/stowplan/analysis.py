@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _core, arguments
 from .advice import AdviceList, advice_of
 from .errors import Error
 from .moments import Curve, Moment, Share
@@ -35,18 +35,29 @@ class Space:
     time: int | None
     instruction: str
 
+    def is_named(self, word: str) -> bool:
+        """Whether this is "HBM", "hbm", "S(0)" or "0"."""
+        words = (self.name.lower(), f"s({self.color})", str(self.color))
+        return word.strip().lower() in words and bool(word.strip())
+
+    def __str__(self) -> str:
+        return self.name or f"memory space {self.color}"
+
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The most bytes that are live at once, all memory spaces together."""
+    """The most bytes that are live at once in the memory space that takes most."""
 
     bytes: int
     time: int
     instruction: str  # what runs then
-    spaces: tuple[Space, ...]
+    space: Space
+    together: int  # the most that is live at once in all memory spaces
+    spaces: tuple[Space, ...]  # all of them
 
     def __str__(self) -> str:
-        return f"{format_size(self.bytes)} at t={self.time} {self.instruction}".rstrip()
+        where = f" of {self.space}" if len(self.spaces) > 1 else ""
+        return f"{format_size(self.bytes)}{where} at t={self.time} {self.instruction}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,15 @@ class Arrays:
     colors: NDArray[numpy.int64]
     starts: NDArray[numpy.int64]  # -1: no live range
     ends: NDArray[numpy.int64]  # inclusive
+
+
+def _color_of(space: object) -> int:
+    return arguments.whole(space, "space", "the name or number of a memory space")
+
+
+def _time_of(time: object) -> int | None:
+    wanted = "a moment of the program, such as 13,"
+    return None if time is None else arguments.whole(time, "time", wanted)
 
 
 class Analysis:
@@ -135,15 +155,49 @@ class Analysis:
 
     @property
     def peak(self) -> Peak:
-        """The most that is live at once. An Error when live ranges are not known."""
-        peak = self._plan.peak
-        if peak is None:
+        """The most that is live at once, in the memory space that takes most.
+
+        An Error when live ranges are not known.
+        """
+        together = self._plan.peak
+        if together is None:
             raise Error(
                 "when values are alive is not known, so the peak is not known\n"
                 "  give the module or its -live-range.txt as well"
             )
-        bytes_, time = peak
-        return Peak(bytes_, time, self._plan.instruction_at(time), self.spaces)
+        spaces = self.spaces
+        main = self.main_space
+        if main is None:  # a program without memory
+            main = Space(0, "", 0, 0, *together, self._plan.instruction_at(together[1]))
+        return Peak(main.peak or 0, main.time or 0, main.instruction, main, together[0], spaces)
+
+    @property
+    def main_space(self) -> Space | None:
+        """The memory space that takes most, which questions are about when they name none.
+
+        None: nothing is allocated.
+        """
+        return max(self.spaces, key=lambda space: space.bytes, default=None)
+
+    def _color(self, space: int | str | None) -> int | None:
+        """The memory space that is meant, as the core has it; None: all together."""
+        if space is None:
+            main = self.main_space
+            return None if main is None else main.color
+        wanted: int | str = space if isinstance(space, str) else _color_of(space)
+        if isinstance(wanted, str) and wanted.lower() == "all":
+            return None
+        for known in self.spaces:
+            if wanted == known.color or (isinstance(wanted, str) and known.is_named(wanted)):
+                return known.color
+        listed = ", ".join(
+            f"{known.color} ({known.name!r})" if known.name else str(known.color)
+            for known in self.spaces
+        )
+        raise Error(
+            f"there is no memory space {space!r}\n"
+            f"  there is {listed + ', ' if listed else ''}and 'all': all together"
+        )
 
     # What is where, and when.
 
@@ -156,9 +210,10 @@ class Analysis:
         return Value(row, *self._plan.value(row))
 
     def _row_of(self, name: str) -> int:
-        rows = self._plan.find_values(name)
+        rows = self._plan.find_values(arguments.encodable(name))
         if not rows:
-            raise KeyError(name)
+            known = (self._value(row).name for row in range(self._plan.value_count))
+            raise KeyError(f"there is no value {name!r}; {arguments.nearest(name, known)}".rstrip("; "))
         return rows[0]
 
     @property
@@ -186,14 +241,16 @@ class Analysis:
 
     # What fills it, and why.
 
-    def peak_by(self, by: str = "source", space: int | None = None) -> Table:
-        """What fills the peak, of a memory space or of all together.
+    def peak_by(self, by: str = "source", space: int | str | None = None) -> Table:
+        """What fills the peak of a memory space: as `explain()` and `peak`, of the largest.
 
-        `by` is "source", "op_name", "parameter", "kind", "value", "stack" or "footprint".
+        `by` is "source", "op_name", "parameter", "kind", "value", "stack" or "footprint". `space` is
+        a name or a number, or "all": all memory spaces together.
         """
-        return self._table(by, None, space)
+        return self._table(by, None, self._color(space))
 
     def _table(self, by: str, time: int | None, space: int | None) -> Table:
+        by = arguments.text(by, "by", 'a word such as "source" or "kind"') or "source"
         at, bytes_, rows = self._plan.partition(by, time, space)
         return Table(
             by,
@@ -216,45 +273,56 @@ class Analysis:
             lambda limit: self._plan.partition_page(by, at, space, limit),
         )
 
-    def at(self, time: int | None = None, space: int | None = None) -> Moment:
-        """What is live at a moment; without one, at the peak."""
-        at, bytes_, shares = self._plan.moment(time, space)
+    def at(self, time: int | None = None, space: int | str | None = None) -> Moment:
+        """What is live at a moment; without one, at the peak. Of the largest memory space, of
+        another, or of "all" together.
+        """
+        color = self._color(space)
+        at, bytes_, shares = self._plan.moment(_time_of(time), color)
         return Moment(
             at,
             self._plan.instruction_at(at),
-            space,
+            color,
             bytes_,
             Rows(len(shares), lambda row: self._share(*shares[row]), Share),
-            lambda by: self._table(by, at, space),
+            lambda by: self._table(by, at, color),
         )
 
     def _share(self, row: int, bytes_: int, padding: int) -> Share:
         value = self._value(row)
         return Share(row, value.name, bytes_, padding, value.kind, value.shape, value.source)
 
-    def curve(self, space: int | None = None) -> Curve:
-        """Live bytes as time goes by, of a memory space or of all together."""
+    def curve(self, space: int | str | None = None) -> Curve:
+        """Live bytes as time goes by: of the largest memory space, of another, or of "all"."""
         need_numpy()
-        return Curve(space, self._plan.curve(space))
+        color = self._color(space)
+        return Curve(color, self._plan.curve(color))
 
-    def why(self, name: str) -> Whys:
+    def why(self, name: str | Value) -> Whys:
         """Why a value is alive: who made it, who reads it, what holds it."""
-        page, text = self._plan.why(name)
+        if isinstance(name, Value):
+            name = name.name
+        page, text = self._plan.why(arguments.text(name, "name", "the name of a value"))
         return whys_of(page, text)
 
     def advice(
         self,
         *,
         time_limit: float | None = None,
-        space: int | None = None,
+        space: int | str | None = None,
         limit: int = 8,
     ) -> AdviceList:
-        """What would save memory: each change applied, planned again and checked.
+        """What would save memory in a memory space, 0 when none is named: each change applied,
+        planned again and checked.
 
         Ctrl-C or the `time_limit` in seconds end the search with what was found. The text shows at
         most `limit` pieces of advice, 0: all.
         """
-        return advice_of(*self._plan.advise(space, limit, time_limit))
+        color = None if space is None else self._color(space)
+        if color is None and space is not None:
+            raise Error("advice is about one memory space, not 'all'\n  name one, such as 0")
+        shown, seconds = arguments.rows(limit), arguments.seconds(time_limit)
+        return advice_of(*self._plan.advise(color, shown, seconds))
 
     def reconcile(self) -> Reconciliation:
         """The figures that XLA and JAX print, beside how they follow from the plan."""
@@ -264,18 +332,26 @@ class Analysis:
 
     def page(self, limit: int = 10) -> str:
         """The page of `stowplan report`; tables of at most `limit` rows, 0: all."""
-        return self._plan.page(limit)
+        return self._plan.page(arguments.rows(limit))
 
-    def explain(self, time: int | None = None, space: int | None = None) -> str:
-        """The page of `stowplan explain`: what fills the peak, or another moment."""
-        return self._plan.explain_page(time, space)
+    def explain(self, time: int | None = None, space: int | str | None = None) -> str:
+        """The page of `stowplan explain`: what fills the peak, or another moment. Of the largest
+        memory space, or of another.
+        """
+        color = self._color(space)
+        if color is None and space is not None:
+            raise Error("the page is about one memory space; peak_by(..., space='all') is of all")
+        return self._plan.explain_page(_time_of(time), color)
 
     def __str__(self) -> str:
         return self.page().removesuffix("\n")
 
     def __repr__(self) -> str:
-        peak = self._plan.peak
-        most = "" if peak is None else f", at most {format_size(peak[0])} live"
+        most = ""
+        if self.has_peak:
+            peak = self.peak
+            where = f" in {peak.space}" if len(peak.spaces) > 1 else ""
+            most = f", at most {format_size(peak.bytes)} live{where}"
         return f"<stowplan.Analysis {self.name}: {format_size(self.total_bytes)}{most}>"
 
     def to_json(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def _figures(r: Analysis) -> str:
     if r.has_peak:
         peak = r.peak
         when = f"at t={peak.time} {clean(peak.instruction, 60)}".rstrip()
-        title = "Peak, all memory spaces together" if len(r.spaces) > 1 else "Peak"
+        title = f"Peak of {clean(str(peak.space), 40)}" if len(peak.spaces) > 1 else "Peak"
         parts.append(_figure(title, short_size(peak.bytes), f"{peak.bytes} bytes {when}"))
     parts.append(
         _figure(
@@ -118,13 +118,8 @@ def _notes(notes: list[str]) -> str:
     return f'<ul class="st-notes">{"".join(lines)}</ul>'
 
 
-def _main_space(r: Analysis) -> Space | None:
-    """The one that most is allocated in."""
-    return max(r.spaces, key=lambda space: (space.bytes, -space.color), default=None)
-
-
 def _map(r: Analysis, notes: list[str]) -> str:
-    space = _main_space(r)
+    space = r.main_space
     if space is None or not r.has_peak or not space.bytes:
         return ""
     try:

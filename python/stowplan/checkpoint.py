@@ -15,9 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .errors import Error
+from . import arguments
+from .errors import Error, MissingFileError
 
 SCHEMA = "stowplan.sweep/1"
+
+
+def _line(fields: dict[str, Any]) -> bytes:
+    return json.dumps(fields).encode() + b"\n"
+
+
+# What the first line is known by.
+_BEGIN = _line({"schema": SCHEMA}).rstrip(b"}\n")
 
 
 def _is_plain(value: Any) -> bool:
@@ -54,7 +63,11 @@ class Checkpoint:
     """Open, it belongs to one sweep."""
 
     def __init__(self, path: str | os.PathLike[str], function: str, function_name: str) -> None:
-        self._path = Path(path)
+        self._path = Path(arguments.path(path, "checkpoint"))
+        if self._path.is_dir():
+            raise Error(f"{self._path}: this is a directory; name a file in it")
+        if not self._path.parent.is_dir():
+            raise MissingFileError(f"{self._path.parent}: there is no such directory")
         self._function = function
         self._function_name = function_name
         self._done: dict[str, tuple[bytes, float]] = {}
@@ -93,7 +106,9 @@ class Checkpoint:
         data = self._path.read_bytes()
         whole = data.rfind(b"\n") + 1
         lines = data[:whole].splitlines()
-        if data and not data.startswith(f'{{"schema": "{SCHEMA}"'.encode()):
+        # A run that was killed as it made the file leaves a part of the first line.
+        is_ours = data.startswith(_BEGIN) or _line({"schema": SCHEMA}).startswith(data)
+        if not is_ours:
             raise Error(
                 f"{self._path}: this is no checkpoint of a sweep\n"
                 "  name a new file; nothing was written"
@@ -137,6 +152,6 @@ class Checkpoint:
         self._write(line | rest)
 
     def _write(self, line: dict[str, Any]) -> None:
-        data = json.dumps(line).encode() + b"\n"
+        data = _line(line)
         while data:  # in one piece, unless the disk is full
             data = data[os.write(self._file, data) :]

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from . import arguments
 from .inputs import plan_of
 
 
@@ -58,8 +59,9 @@ def check(
     `x` is anything that `analyze` takes. Without a program, the report is compared with itself.
     The text shows at most `limit` findings, 0: all.
     """
+    shown = arguments.rows(limit)
     given = plan_of(x, target=target, xla_version=xla_version, module=module)
-    document, text = given._plan.check(limit)
+    document, text = given._plan.check(shown)
     row = json.loads(document)
     return CheckResult(
         name=row["module"],

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from . import _core, arguments
 from .analysis import Analysis
 from .inputs import plan_of
 from .tables import frame, html_table
@@ -152,9 +152,11 @@ def diff(
     `by` is "cause", "source", "op_name", "kind", "term" or "value". The page shows at most `limit`
     causes, 0: all.
     """
+    by = arguments.text(by, "by", 'a word such as "cause" or "source"') or "cause"
+    shown = arguments.rows(limit)
     # The settings are for what is no plan yet.
     first, second = (
         x if isinstance(x, Analysis) else plan_of(x, target=target, module=module) for x in (a, b)
     )
-    document, page, markdown = _core.diff(first._plan, second._plan, by, limit)
+    document, page, markdown = _core.diff(first._plan, second._plan, by, shown)
     return DiffResult(first, second, json.loads(document), page, markdown)

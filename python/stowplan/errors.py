@@ -37,6 +37,10 @@ class Error(Exception):
         return type(self), (str(self), self.diagnostics)
 
 
+class ArgumentError(Error, TypeError):
+    """An argument is of no use here; the message says what is wanted."""
+
+
 class ParseError(Error, ValueError):
     """An input cannot be understood. The place is that of the first error."""
 

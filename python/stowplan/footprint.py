@@ -6,13 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from . import arguments
 from .errors import Error
 from .sizes import format_size
 
 if TYPE_CHECKING:
     from .analysis import Analysis
 
-FIGURES = ("footprint", "peak")
+FIGURES = {"footprint": "is all that is allocated", "peak": "the most that is live at once"}
 MAIN = 0  # HBM, or the host's memory on CPUs
 
 
@@ -63,9 +64,7 @@ class Footprint:
 
 def check_figure(of: str) -> str:
     """The same; an Error when there is no such figure."""
-    if of not in FIGURES:
-        raise Error(f"of={of!r}: there is no such figure\n  one of {', '.join(FIGURES)}")
-    return of
+    return arguments.choice(of, "figure", FIGURES)
 
 
 def footprint_of(analysis: Analysis, of: str = "footprint") -> Footprint:

@@ -4,27 +4,88 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
-from . import _core
+from . import _core, arguments
 from .analysis import Analysis
-from .errors import Error, MissingFileError
+from .errors import ArgumentError, Error, MissingFileError, ParseError
 
 
 def _is_text(words: str) -> bool:
     """Whether a str is HLO or a report, not the name of a file."""
-    return "\n" in words or words.lstrip().startswith(("HloModule", "ENTRY "))
+    if "\n" in words or words.lstrip().startswith(("HloModule", "ENTRY ")):
+        return True
+    return _other_language(words.encode(errors="replace")) is not None
 
 
-def _load_paths(
-    paths: list[str], *, module: str | None, target: str | None, xla_version: str | None
-) -> _core.Plan:
+# What people have at hand and that is no HLO: how it begins, and its name.
+_HEAD = 4096  # bytes
+_LANGUAGES = (
+    (re.compile(rb"\AML\xefR"), "MLIR bytecode"),
+    (re.compile(rb"""=[ \t]*"?(stablehlo|mhlo|chlo)\.\w"""), "StableHLO"),
+    (
+        re.compile(rb"(?m)^[ \t]*(module([ \t]+@\S+)?[ \t]*(attributes[ \t]*)?\{|func\.func[ \t])"),
+        "MLIR, as StableHLO is",
+    ),
+    (re.compile(rb"(?m)\A\s*\{ ?lambda\b"), "a jaxpr"),
+)
+
+
+def _other_language(data: bytes) -> str | None:
+    """What it is when it is a program that was not compiled."""
+    head = data[:_HEAD]
+    if head.lstrip().startswith((b"HloModule", b"BufferAssignment:")):
+        return None
+    return next((name for pattern, name in _LANGUAGES if pattern.search(head)), None)
+
+
+def _need_compiled(data: bytes, where: str) -> None:
+    language = _other_language(data)
+    if language is None:
+        return
+    raise ParseError(
+        f"{where}: this is {language}, a program before it is compiled: nothing is in memory yet\n"
+        "  what XLA made of it is wanted: analyze(jax.jit(f).lower(...).compile()), or what\n"
+        "  XLA_FLAGS=--xla_dump_to=DIR writes"
+    )
+
+
+def _head_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_HEAD)
+    except OSError:  # a directory; or the core says why
+        return b""
+
+
+def _load_paths(paths: list[str], module: str, settings: dict[str, str]) -> _core.Plan:
     for path in paths:
         if not os.path.exists(path):
             raise MissingFileError(f"{path}: there is no such file or directory")
-    return _core.load(
-        paths, module=module or "", target=target or "", xla_version=xla_version or ""
-    )
+        _need_compiled(_head_of(path), path)
+    return _core.load(paths, module=module, **settings)
+
+
+def _paths_of(x: Any) -> list[str] | None:
+    """Names of files and directories; None: it is something else."""
+    if isinstance(x, str):
+        if not x.strip():
+            raise Error("there is nothing to analyze: the str is empty\n  give a path or HLO text")
+        return None if _is_text(x) else [arguments.encodable(x)]
+    if isinstance(x, os.PathLike):
+        return [arguments.path(x, "x")]
+    if isinstance(x, list | tuple):
+        if not x:
+            raise Error("there is nothing to analyze: no file is named")
+        for path in x:
+            if not isinstance(path, str | bytes | os.PathLike):
+                raise ArgumentError(
+                    "several files of one module are given by their paths, not as "
+                    f"{arguments.shown(path)}\n  stowplan.sweep takes many programs"
+                )
+        return [arguments.path(path, "x") for path in x]
+    return None
 
 
 def plan_of(
@@ -36,34 +97,35 @@ def plan_of(
     own_plan: bool = False,
 ) -> Analysis:
     """The plan of anything that `analyze` takes, as it is."""
+    settings = arguments.settings(target, xla_version)
+    wanted = arguments.text(module, "module", "the name of a module")
     if isinstance(x, Analysis):
         _check_settings(x, target, xla_version, module, own_plan)
         return x
-    if isinstance(x, str) and not _is_text(x):
-        x = [x]
-    elif isinstance(x, os.PathLike):
-        x = [os.fspath(x)]
-    if isinstance(x, list | tuple):
-        return Analysis(
-            _load_paths(
-                [os.fsdecode(path) for path in x],
-                module=module,
-                target=target,
-                xla_version=xla_version,
-            )
-        )
-    settings = {"target": target or "", "xla_version": xla_version or ""}
-    if isinstance(x, str):
-        return Analysis(_core.load_bytes(x.encode(), "<text>", **settings))
-    if isinstance(x, bytes | bytearray | memoryview):
-        return Analysis(_core.load_bytes(bytes(x), "<bytes>", **settings))
+    paths = _paths_of(x)
+    if paths is not None:
+        return _own(Analysis(_load_paths(paths, wanted, settings)), own_plan)
+    if wanted:
+        raise Error(f"module={wanted!r} chooses one of a directory; this is one program")
+    if isinstance(x, str | bytes | bytearray | memoryview):
+        data, name = (x.encode(), "<text>") if isinstance(x, str) else (bytes(x), "<bytes>")
+        _need_compiled(data, name)
+        return _own(Analysis(_core.load_bytes(data, name, **settings)), own_plan)
     for method in ("as_serialized_hlo_module_proto", "SerializeToString"):
         # An HloModule of jaxlib; a message of protobuf.
         if hasattr(x, method):
-            return Analysis(_core.load_bytes(getattr(x, method)(), "<module>", **settings))
-    if module is not None:
-        raise Error(f"module={module!r} chooses one of a directory; this is one program")
+            data = getattr(x, method)()
+            return _own(Analysis(_core.load_bytes(data, "<module>", **settings)), own_plan)
     return _plan_of_jax(x, target, xla_version, own_plan)
+
+
+def _own(analysis: Analysis, own_plan: bool) -> Analysis:
+    """Stowplan's plan where it is asked for, in place of XLA's."""
+    if not own_plan or analysis._plan.is_ours:
+        return analysis
+    from .plans import assign
+
+    return assign(analysis)
 
 
 def _check_settings(
@@ -147,12 +209,12 @@ def analyze(
 
     Where there is a plan of XLA's, it is used; a module alone is planned as XLA does, for `target`
     by the rules of `xla_version`, both found where the module shows them. With `own_plan`, a
-    Compiled is planned by Stowplan too, as it is for a `target` or `xla_version` that it was not
-    compiled for. With policy "best", the program is planned in less memory,
-    as `assign` does. Of a directory, `module` chooses one; without, the largest is taken.
+    program that has a plan is planned by Stowplan too, as a Compiled is for a `target` or
+    `xla_version` that it was not compiled for. With policy "best", the program is planned in less
+    memory, as `assign` does. Of a directory, `module` chooses one; without, the largest is taken.
     """
-    if policy != "xla":
-        from .plans import assign
+    from .plans import POLICIES, assign
 
+    if arguments.choice(policy, "policy", POLICIES) != "xla":
         return assign(x, policy=policy, target=target, xla_version=xla_version, module=module)
     return plan_of(x, target=target, xla_version=xla_version, module=module, own_plan=own_plan)

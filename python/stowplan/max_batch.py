@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from . import arguments
 from .errors import Error
 from .footprint import check_figure, footprint_of
 from .progress import Progress
@@ -229,7 +230,12 @@ def max_batch(
     mesh, say) up to `most`; the first that is tried is `first`.
     """
     limit = parse_size(budget)
-    if step < 1 or most < step:
+    arguments.function(lower, "lower", "a function that gives the program for a batch size")
+    step = arguments.whole(step, "step", "a number, 1 or more,", least=1)
+    most = arguments.whole(most, "most", "the largest batch to try")
+    if first is not None:
+        first = arguments.whole(first, "first", "the first batch to try", least=0)
+    if most < step:
         raise Error(f"step={step}, most={most}: there is no batch to try")
     start = 1 if first is None else max(1, first // step)
     line = Progress(progress)

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from . import _core
-from .errors import Error, MissingFileError
+from . import _core, arguments
+from .errors import ArgumentError, Error, MissingFileError
 from .sizes import format_size
 
 
@@ -120,6 +120,7 @@ class OomReport:
     dump: dict[str, Any] | None  # the plan beside it, as `--format=json` has it
     page: str
     json: str
+    interrupted: bool = False  # Ctrl-C ended the search for what would save memory
 
     @property
     def incident(self) -> OomIncident:
@@ -298,6 +299,10 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         return Path(path).read_bytes()
     except FileNotFoundError as error:
         raise MissingFileError(f"{os.fspath(path)}: there is no such file") from error
+    except IsADirectoryError as error:
+        raise Error(
+            f"{os.fspath(path)}: this is a directory, and no log\n  a dump is given as dump="
+        ) from error
 
 
 def _text_of(x: BaseException | str | bytes | os.PathLike[str]) -> bytes:
@@ -306,15 +311,26 @@ def _text_of(x: BaseException | str | bytes | os.PathLike[str]) -> bytes:
     if isinstance(x, os.PathLike):
         return _read(x)
     if isinstance(x, str):
-        if "\n" not in x and len(x) < 4096 and os.path.isfile(x):
+        if "\n" not in x and len(x) < 4096 and os.path.exists(x):
             return _read(x)
         return x.encode("utf-8", "replace")
     if not isinstance(x, bytes | bytearray | memoryview):
         kind = type(x).__qualname__
-        raise Error(
+        raise ArgumentError(
             f"explain_oom takes an exception, the text of a log, or its path; not a value of {kind}"
         )
     return bytes(x)
+
+
+def _dump_of(dump: Any) -> str:
+    """A directory or file that is there."""
+    path = arguments.path(dump, "dump")
+    hint = "  give the directory that XLA dumped to (XLA_FLAGS=--xla_dump_to=DIR), or a module"
+    if path == "-":
+        raise Error(f"dump='-': standard input is not read here\n{hint}")
+    if not os.path.exists(path):
+        raise MissingFileError(f"dump={path!r}: there is no such file or directory\n{hint}")
+    return path
 
 
 _NOTHING = "nothing in it says that memory ran out"
@@ -347,30 +363,33 @@ def explain_oom(
     module: str | None = None,
     target: str | None = None,
     xla_version: str | None = None,
-    time_limit: float = 30,
+    time_limit: float | None = 30,
     limit: int = 8,
 ) -> OomReport:
     """Why memory ran out, and what helps.
 
     Takes an exception (of JAX, PyTorch/XLA, TensorFlow, with all that led to it), the text of a
     log, or the path of one. Of several incidents the one that lacks most is explained, or number
-    `incident`. With `dump`, a directory that XLA dumped to or a module, its buffers are found in
+    `incident`, counted from 0 as in `incidents`. With `dump`, a directory that XLA dumped to or a module, its buffers are found in
     the program's plan, and changes are tried for at most `time_limit` seconds. `limit` buffers
-    are on the page.
+    are on the page. Ctrl-C ends the trying: what was found is returned, with `interrupted`.
 
     stowplan.Error: nothing in it says that memory ran out.
     """
     given = _text_of(exc_or_text)
+    number = None
+    if incident is not None:
+        number = arguments.whole(incident, "incident", "a number, counted from 0,", least=0)
+    limit_in_seconds = arguments.seconds(time_limit)
     try:
-        page, text = _core.explain_oom(
+        page, text, interrupted = _core.explain_oom(
             given,
-            incident=incident,
-            limit=limit,
-            dump=[] if dump is None else [os.fspath(dump)],
-            module=module or "",
-            target=target or "",
-            xla_version=xla_version or "",
-            time_limit=time_limit,
+            incident=number,
+            limit=arguments.rows(limit),
+            dump=[] if dump is None else [_dump_of(dump)],
+            module=arguments.text(module, "module", "the name of a module"),
+            time_limit=arguments.FOREVER if limit_in_seconds is None else limit_in_seconds,
+            **arguments.settings(target, xla_version),
         )
     except Error as error:
         better = _better_error(exc_or_text, given) if str(error).startswith(_NOTHING) else None
@@ -389,4 +408,5 @@ def explain_oom(
         dump=document.get("dump"),
         page=page,
         json=text,
+        interrupted=interrupted,
     )

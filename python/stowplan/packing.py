@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from .errors import Error
+from . import _core, arguments
+from .errors import ArgumentError, Error
 from .sizes import format_size, parse_size
 
 if TYPE_CHECKING:
@@ -29,19 +30,31 @@ class PackResult:
     load_time: int
     status: str  # "optimal", "feasible", "infeasible", "undecided"
     interrupted: bool  # Ctrl-C ended the search
+    capacity: int | None = None  # bytes that were to be enough; None: not said
 
     @property
     def is_optimal(self) -> bool:
         return self.bytes == self.bound
 
     @property
-    def fits(self) -> bool:
-        """Whether the plan is within the capacity, if there is one."""
-        return self.status in ("optimal", "feasible")
+    def fits(self) -> bool | None:
+        """Whether the plan is within the capacity; None: there is none."""
+        return None if self.capacity is None else self.bytes <= self.capacity
 
     def __str__(self) -> str:
+        buffers = "1 buffer" if len(self.offsets) == 1 else f"{len(self.offsets)} buffers"
         how = "optimal" if self.is_optimal else f"no plan is below {format_size(self.bound)}"
-        return f"{len(self.offsets)} buffers in {format_size(self.bytes)}, {self.status}: {how}"
+        words = f"{buffers} in {format_size(self.bytes)}: {how}"
+        if self.capacity is None:
+            return words
+        capacity = format_size(self.capacity)
+        if self.fits:
+            return f"{words}; it fits {capacity}"
+        return f"{words}; it does not fit {capacity}, " + (
+            "nor does any other plan"
+            if self.bound > self.capacity
+            else "and whether another does is not decided"
+        )
 
 
 def _is_array(x: object) -> bool:
@@ -55,14 +68,27 @@ def _numbers(x: Any, what: str) -> Any:
         import numpy
 
         if x.ndim != 1 or not numpy.issubdtype(x.dtype, numpy.integer):
-            raise Error(f"{what} is a row of whole numbers, not {x.ndim}-d {x.dtype}")
+            raise ArgumentError(f"{what} is a row of whole numbers, not {x.ndim}-d {x.dtype}")
         if x.dtype == numpy.uint64 and len(x) and int(x.max()) >= 1 << 63:
             raise Error(f"{what} has numbers that do not fit in 64 bits")
         return numpy.ascontiguousarray(x, dtype=numpy.int64)
+    wanted = f"{what} is a row of whole numbers that fit in 64 bits"
+    if isinstance(x, str | bytes | bytearray | dict | set | frozenset):
+        raise ArgumentError(f"{wanted}, not {arguments.shown(x)}")
     try:
         return array("q", x)
-    except (TypeError, OverflowError) as error:
-        raise Error(f"{what} is a row of whole numbers that fit in 64 bits: {error}") from error
+    except TypeError as error:
+        raise ArgumentError(f"{wanted}: {error}") from error
+    except OverflowError as error:
+        raise Error(f"{wanted}: {error}") from error
+
+
+def _alignments(x: Any) -> Any:
+    """One for all buffers, or a row."""
+    try:
+        return _numbers([operator.index(x)], "alignment")
+    except TypeError:
+        return _numbers(x, "alignment")
 
 
 def pack(
@@ -86,16 +112,16 @@ def pack(
     >>> pack([4, 4, 8], [0, 2, 4], [3, 5, 6]).bytes
     12
     """
-    alignments: Iterable[int] = [alignment] if isinstance(alignment, int) else alignment
+    bytes_there = None if capacity is None else parse_size(capacity)
     packed = _core.pack(
         _numbers(sizes, "sizes"),
         _numbers(starts, "starts"),
         _numbers(ends, "ends"),
-        _numbers(alignments, "alignment"),
-        None if capacity is None else parse_size(capacity),
-        seed,
-        threads,
-        time_limit,
+        _alignments(alignment),
+        bytes_there,
+        arguments.whole(seed, "seed", "a number, 0 or more,", least=0),
+        arguments.whole(threads, "threads", "a number from 1 to 1024", least=1),
+        arguments.seconds(time_limit),
     )
     return PackResult(
         offsets=packed.offsets if _is_array(sizes) else packed.offset_list,
@@ -105,4 +131,5 @@ def pack(
         load_time=packed.load_time,
         status=packed.status,
         interrupted=packed.is_interrupted,
+        capacity=bytes_there,
     )

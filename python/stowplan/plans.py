@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from . import _core, arguments
 from .analysis import Analysis
 from .errors import Error
 from .inputs import plan_of
 from .show import write_whole
-from .sizes import parse_size
+from .sizes import format_size, parse_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class PlanResult(Analysis):
         table: str,
         is_sound: bool,
         interrupted: bool,
+        memory_limit: int | None,
+        fit: tuple[int, int, str] | None,
         notes: tuple[str, ...],
         stats: dict[str, int] | None,
     ) -> None:
@@ -52,6 +54,8 @@ class PlanResult(Analysis):
         self.table = table  # as `stowplan assign --policy=best` prints it
         self.is_sound = is_sound  # False only where it was allowed
         self.interrupted = interrupted  # Ctrl-C ended the search
+        self.memory_limit = memory_limit  # that memory space 0 should fit; None: not said
+        self._fit = fit
 
     @property
     def bytes(self) -> int:
@@ -77,16 +81,47 @@ class PlanResult(Analysis):
     def is_optimal(self) -> bool:
         return bool(self.heaps) and all(heap.is_optimal for heap in self.heaps)
 
+    @property
+    def fits(self) -> bool | None:
+        """Whether memory space 0 is within the memory limit; None: there is none."""
+        if self._fit is None or self.memory_limit is None:
+            return None
+        return self._fit[0] <= self.memory_limit
+
+    @property
+    def can_fit(self) -> bool | None:
+        """Whether any plan can be: False is proved. None: not decided, or there is no limit."""
+        if self._fit is None or self.memory_limit is None:
+            return None
+        return True if self.fits else False if self._fit[1] > self.memory_limit else None
+
+    @property
+    def verdict(self) -> str:
+        """The same in a sentence; empty without a limit."""
+        return "" if self._fit is None else self._fit[2].strip()
+
+    def __str__(self) -> str:
+        parts = [super().__str__(), self.table.rstrip("\n"), self.verdict]
+        return "\n\n".join(part for part in parts if part)
+
+    def __repr__(self) -> str:
+        limit = "" if self.memory_limit is None else format_size(self.memory_limit)
+        words = f", {'fits' if self.fits else 'does not fit'} {limit}" if limit else ""
+        return f"{super().__repr__()[:-1]}{words}>".replace(".Analysis", ".PlanResult", 1)
+
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Writes the files that XLA would have put beside the module."""
+        folder = arguments.path(folder, "folder")
         Path(folder).mkdir(parents=True, exist_ok=True)
         paths = []
         for name, text in self._plan.files():
-            # An input that has no file has a name in brackets.
-            path = Path(folder) / name.replace("<", "").replace(">", "")
+            path = Path(folder) / name.replace(os.sep, "_")  # a module may be called anything
             write_whole(path, text)
             paths.append(path)
         return paths
+
+
+POLICIES = {"xla": "plans as XLA does", "best": "lower"}
 
 
 def assign(
@@ -96,6 +131,7 @@ def assign(
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     allow_unsound: bool = False,
+    preset: str | os.PathLike[str] | None = None,
     target: str | None = None,
     xla_version: str | None = None,
     module: str | None = None,
@@ -105,18 +141,21 @@ def assign(
     `x` is anything that `analyze` takes and that has a program. With a `time_limit` in seconds the
     search goes on for so long; without, it ends by itself, always with the same plan. Ctrl-C ends
     it too: the best so far is returned, with `interrupted`. `memory_limit` is what memory space 0
-    should fit.
+    should fit; `fits` and `verdict` say whether it does. `preset` is a report that says where XLA
+    put values in a TPU's fast memory.
     """
-    if policy not in ("xla", "best"):
-        raise Error(f"there is no policy {policy!r}\n  'xla' plans as XLA does, 'best' lower")
+    policy = arguments.choice(policy, "policy", POLICIES)
     if policy == "xla" and (time_limit is not None or memory_limit is not None):
         raise Error("time_limit and memory_limit are for policy='best'")
+    seconds = arguments.seconds(time_limit)
+    limit = None if memory_limit is None else parse_size(memory_limit)
     given = plan_of(x, target=target, xla_version=xla_version, module=module)
-    plan, heaps, table, is_sound, interrupted = given._plan.assign(
+    plan, heaps, table, is_sound, interrupted, fit = given._plan.assign(
         policy == "best",
-        None if memory_limit is None else parse_size(memory_limit),
-        allow_unsound,
-        time_limit,
+        limit,
+        bool(allow_unsound),
+        seconds,
+        "" if preset is None else arguments.path(preset, "preset"),
     )
     return PlanResult(
         plan,
@@ -124,6 +163,8 @@ def assign(
         table=table,
         is_sound=is_sound,
         interrupted=interrupted,
+        memory_limit=limit,
+        fit=fit,
         notes=given._notes,
         stats=given._stats,
     )

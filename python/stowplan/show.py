@@ -12,10 +12,17 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
+from . import arguments
+from .errors import Error, MissingFileError
+
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
     """Writes all of it or nothing: the file gets its name when it is complete."""
-    target = Path(path)
+    target = Path(arguments.path(path, "path"))
+    if target.is_dir():
+        raise Error(f"{target}: this is a directory; name a file in it")
+    if not target.parent.is_dir():
+        raise MissingFileError(f"{target.parent}: there is no such directory")
     if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
         target.write_text(text, encoding="utf-8")
         return

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from . import _core
-from .errors import Error
+import operator
+
+from . import _core, arguments
+from .errors import ArgumentError, Error
 
 
 def parse_size(size: int | float | str) -> int:
@@ -13,16 +15,22 @@ def parse_size(size: int | float | str) -> int:
     >>> parse_size("1.5GiB")
     1610612736
     """
-    if isinstance(size, bool) or not isinstance(size, int | float | str):
-        raise Error(f"a size is a number or a text such as '14GiB', not {size!r}")
     if isinstance(size, str):
-        parsed = _core.parse_bytes(size)
+        parsed = _core.parse_bytes(arguments.encodable(size))
         if parsed is None:
-            raise Error(f"{size!r} is no size\n  such as 4096, '512MiB', '16G'")
+            raise Error(f"{arguments.shown(size)} is no size\n  such as 4096, '512MiB', '16G'")
         return parsed
-    if not 0 <= size < 1 << 63:
-        raise Error(f"{size!r} is no number of bytes")
-    return int(size)
+    try:
+        number = size if isinstance(size, float) else operator.index(size)
+    except TypeError:
+        number = None
+    if number is None or isinstance(size, bool):
+        raise ArgumentError(
+            f"a size is a number or a text such as '14GiB', not {arguments.shown(size)}"
+        )
+    if not 0 <= number < 1 << 63:
+        raise Error(f"{arguments.shown(size)} is no number of bytes")
+    return int(number)
 
 
 def format_size(size: int) -> str:
@@ -31,4 +39,5 @@ def format_size(size: int) -> str:
     >>> format_size(1610612736)
     '1.50GiB (1610612736)'
     """
-    return f"-{_core.human_bytes(-size)}" if size < 0 else _core.human_bytes(size)
+    number = arguments.whole(size, "size", "a number of bytes")
+    return f"-{_core.human_bytes(-number)}" if number < 0 else _core.human_bytes(number)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from . import portable
+from . import arguments, portable
 from .analysis import Analysis
 from .checkpoint import Checkpoint
-from .errors import Error
+from .inputs import plan_of
 from .progress import Progress
 from .sizes import format_size
 from .sweep_inputs import Task, tasks_of
@@ -31,13 +31,14 @@ class Summary:
 
     module: str
     backend: str  # "CPU", "GPU", "TPU"; empty: not known
-    peak: int | None  # bytes; None: not known
+    peak: int | None  # bytes, of the largest memory space; None: not known
     total: int  # bytes of all allocations
     values: int
 
 
-def summary(r: Analysis) -> Summary:
-    """The figures of one program."""
+def summary(r: Any) -> Summary:
+    """The figures of one program, an Analysis or anything else that `analyze` takes."""
+    r = plan_of(r)
     peak = r.peak.bytes if r.has_peak else None
     return Summary(r.name, r.backend, peak, r.total_bytes, len(r.values))
 
@@ -286,12 +287,13 @@ def sweep(
     `if __name__ == "__main__":`, since workers import it. `progress` shows a bar; without, it does
     on terminals.
     """
-    if on_error not in ("raise", "keep"):
-        raise Error(f"there is no on_error={on_error!r}\n  'raise' or 'keep'")
-    if backend not in ("processes", "ray"):
-        raise Error(f"there is no backend {backend!r}\n  'processes' or 'ray'")
-    if workers is not None and workers < 0:
-        raise Error(f"{workers} is no number of workers")
+    arguments.function(fn, "fn", "a function of an Analysis")
+    on_error = arguments.choice(
+        on_error, "on_error", {"raise": "ends the sweep", "keep": "makes it the outcome"}
+    )
+    backend = arguments.choice(backend, "backend", {"processes": "", "ray": ""})
+    if workers is not None:
+        workers = arguments.whole(workers, "workers", "a number, 0: this process,", least=0)
     tasks = tasks_of(inputs)
     notes: list[str] = []
     bar = _Bar(len(tasks), progress)

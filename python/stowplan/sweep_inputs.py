@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import os
 import pickle
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,30 @@ from .analysis import Analysis
 from .errors import Error
 from .inputs import _is_text
 
-_SHOWN = 40  # characters of a text that has no name
+_TEXT_NAME = re.compile(rb"\s*HloModule[ \t]+([^\s,{]+)")
+
+
+def module_name(data: bytes) -> str:
+    """The name at the beginning of a module, text or proto; empty: there is none.
+
+    Nobody waits for a whole module to be read to have a name for its task.
+    """
+    found = _TEXT_NAME.match(data)
+    if found is not None:
+        return found[1].decode(errors="replace")
+    # HloModuleProto begins with its name, HloProto with the module: each is field 1.
+    for _ in range(2):
+        size, at = 0, 1
+        while at < min(len(data), 10) and data[:1] == b"\x0a":
+            byte = data[at]
+            size |= (byte & 0x7F) << (7 * (at - 1))
+            at += 1
+            if byte < 0x80:
+                break
+        data = data[at : at + size]
+        if data.isascii() and data.decode("ascii", "replace").isprintable():
+            return data.decode()
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +90,10 @@ def _modules_of(name: str | None, x: Any) -> list[tuple[str, Any]]:
     if isinstance(x, list | tuple) and x:
         return [(name or os.fsdecode(x[0]), [os.fsdecode(path) for path in x])]
     if isinstance(x, str):
-        return [(name or f"<text {x.strip()[:_SHOWN].splitlines()[0]}>", x)]
+        return [(name or module_name(x.encode()) or "<text>", x)]
     if isinstance(x, bytes | bytearray | memoryview):
-        return [(name or f"<{len(x)} bytes>", bytes(x))]
+        data = bytes(x)
+        return [(name or module_name(data) or f"<{len(data)} bytes>", data)]
     sent = _to_send(x)
     return [(name or _name_of(sent if isinstance(sent, Sent) else x), sent)]
 
@@ -107,11 +132,11 @@ def _task(index: int, name: str, x: Any) -> Task:
         x = [x]
     if isinstance(x, list):
         for path in x:
-            state.update(os.fsencode(os.path.abspath(path)) + b"\0")
+            state.update(os.path.abspath(path).encode(errors="replace") + b"\0")
             try:
                 status = os.stat(path)
                 state.update(f"{status.st_size} {status.st_mtime_ns}".encode())
-            except OSError:
+            except (OSError, ValueError):
                 state.update(b"missing")
     else:
         state.update(data)

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import html
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from . import arguments
+from .errors import ArgumentError
 from .sizes import format_size
 
 if TYPE_CHECKING:
@@ -152,8 +155,14 @@ class Rows(Sequence[T], Generic[T]):
             return [self._make(row) for row in range(*key.indices(self._count))]
         if isinstance(key, str):
             if self._find is None:
-                raise TypeError("these rows have no names")
+                raise ArgumentError("these rows have no names: they are found by number")
             return self._make(self._find(key))
+        try:
+            key = operator.index(key)
+        except TypeError:
+            raise ArgumentError(
+                f"rows are found by number, by name or as a slice, not by {arguments.shown(key)}"
+            ) from None
         row = key + self._count if key < 0 else key
         if not 0 <= row < self._count:
             raise IndexError(f"there is no row {key} of {self._count}")
@@ -237,11 +246,18 @@ class Table(Sequence[Row]):
         self._page = page
 
     @overload
-    def __getitem__(self, key: int) -> Row: ...
+    def __getitem__(self, key: int | str) -> Row: ...
     @overload
     def __getitem__(self, key: slice) -> tuple[Row, ...]: ...
-    def __getitem__(self, key: int | slice) -> Row | tuple[Row, ...]:
-        return self.rows[key]
+    def __getitem__(self, key: int | str | slice) -> Row | tuple[Row, ...]:
+        """A row by its number or name, or rows of a slice."""
+        if not isinstance(key, str):
+            return self.rows[key]
+        for row in self.rows:
+            if row.name == key:
+                return row
+        hint = arguments.nearest(key, (row.name for row in self.rows))
+        raise KeyError(f"there is no row {key!r}; {hint}".rstrip("; "))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -251,11 +267,11 @@ class Table(Sequence[Row]):
         return f"<{rows} by {self.by} at t={self.time}, {format_size(self.bytes)}>"
 
     def __str__(self) -> str:
-        return self.page()
+        return self.page().removesuffix("\n")
 
     def page(self, limit: int = PAGE_LIMIT) -> str:
         """As the command line prints it; at most `limit` rows, 0: all."""
-        return self._page(limit)
+        return self._page(arguments.rows(limit))
 
     # Pages are rendered: another process has no plan to make them from.
     def __reduce__(self) -> tuple[Any, ...]:

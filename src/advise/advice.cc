@@ -51,7 +51,7 @@ class Adviser {
                                 why + "), so no other one can be told to be sound.");
       return std::move(report_);
     }
-    const std::vector<Argument> arguments = ArgumentsOf(module_);
+    const std::vector<Argument> arguments = ArgumentsOf(module_, options_.parameter_names);
     const std::vector<Candidate> candidates =
         FindCandidates(module_, before_, options_.space, options_.candidates);
     total_ = static_cast<int64_t>(arguments.size() + candidates.size()) + 1;

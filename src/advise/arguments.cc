@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <string_view>
 
 namespace stowplan::advise {
@@ -35,6 +36,23 @@ std::string Unescaped(std::string_view text) {
   return out;
 }
 
+// "x['w']" of kwargs['x']['w'].
+std::string WithoutKeyword(const std::string& path) {
+  constexpr std::string_view kBegin = "kwargs['";
+  const size_t end = path.find("']");
+  if (!path.starts_with(kBegin) || end == std::string::npos) return path;
+  return path.substr(kBegin.size(), end - kBegin.size()) + path.substr(end + 2);
+}
+
+// 1 of args[1].
+std::optional<int64_t> IndexOf(std::string_view name) {
+  const char* const begin = name.data() + name.find('[') + 1;
+  const char* const end = name.data() + name.size();
+  int64_t index = 0;
+  const auto [rest, error] = std::from_chars(begin, end, index);
+  return error == std::errc() && index >= 0 ? std::optional(index) : std::nullopt;
+}
+
 std::string Tuple(const std::vector<std::string>& items) {
   std::string out = "(";
   for (const std::string& item : items) out += (out.size() == 1 ? "" : ", ") + item;
@@ -43,13 +61,15 @@ std::string Tuple(const std::vector<std::string>& items) {
 
 }  // namespace
 
-std::vector<Argument> ArgumentsOf(const hlo::Module& module) {
+std::vector<Argument> ArgumentsOf(const hlo::Module& module, std::span<const std::string> names) {
   std::vector<Argument> arguments;
   const std::span<const hlo::InstrId> parameters = module.parameters_of(module.entry);
   for (size_t p = 0; p < parameters.size(); ++p) {
     const hlo::Metadata* metadata = module.metadata_of(parameters[p]);
-    const std::string path =
+    std::string path =
         metadata == nullptr ? std::string() : Unescaped(module.view(metadata->op_name));
+    const bool is_given = path.empty() && p < names.size();
+    if (is_given) path = WithoutKeyword(names[p]);
     bool is_variadic = false;
     const std::string name(RootOf(path, is_variadic));
     auto found =
@@ -61,6 +81,7 @@ std::vector<Argument> ArgumentsOf(const hlo::Module& module) {
                            .parameters = {},
                            .paths = {}});
       found = arguments.end() - 1;
+      if (is_given && is_variadic) found->position = IndexOf(name).value_or(found->position);
     }
     found->parameters.push_back(static_cast<int64_t>(p));
     found->paths.push_back(path);

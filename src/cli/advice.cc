@@ -65,7 +65,7 @@ std::string Change(std::string_view name, int64_t from, int64_t to) {
 }
 
 void AppendAdvice(const AdviceReport& report, const Advice& advice, std::string_view number,
-                  std::string& out) {
+                  Speech speech, std::string& out) {
   if (advice.saved > 0) {
     out += fmt::format("\n{} saves {}\n", number, HumanAndExactBytes(advice.saved));
   } else {
@@ -88,8 +88,8 @@ void AppendAdvice(const AdviceReport& report, const Advice& advice, std::string_
   for (size_t i = 0; i < std::min(advice.notes.size(), kMostNotes); ++i)
     AppendItem(advice.notes[i], out);
   if (advice.notes.size() > kMostNotes)
-    out +=
-        fmt::format("   - and {} more (--format=json has all)\n", advice.notes.size() - kMostNotes);
+    out += fmt::format("   - and {} more ({} all)\n", advice.notes.size() - kMostNotes,
+                       speech == Speech::kPython ? "`notes` are" : "--format=json has");
 }
 
 std::string NameOf(const advise::Argument& argument) {
@@ -133,22 +133,24 @@ std::string AdvicePage(const AdviceReport& report, const PlanInput& input,
   size_t shown = report.advice.size();
   if (options.limit != 0) shown = std::min(shown, options.limit);
   for (size_t i = 0; i < shown; ++i)
-    AppendAdvice(report, report.advice[i], fmt::format("{}.", i + 1), out);
-  if (report.together) AppendAdvice(report, *report.together, "=>", out);
+    AppendAdvice(report, report.advice[i], fmt::format("{}.", i + 1), options.speech, out);
+  if (report.together) AppendAdvice(report, *report.together, "=>", options.speech, out);
   if (report.advice.empty() && report.tried != 0) out += "\nNothing that was tried saves memory.\n";
   if (options.has_refused) AppendRefused(report, out);
   std::string words = fmt::format(
       "Each was applied to the program, planned again and checked; {} tried", report.tried);
   if (shown < report.advice.size())
-    words += fmt::format(", {} more save something (--top=0)", report.advice.size() - shown);
+    words += fmt::format(", {} more save something ({})", report.advice.size() - shown,
+                         options.speech == Speech::kPython ? "limit=0" : "--top=0");
   if (report.unsound != 0)
     words += fmt::format(", {} left out since values would be lost", report.unsound);
   out += '\n';
   AppendParagraph(words + ".", 0, out);
   if (report.untried != 0)
-    out +=
-        fmt::format("Time ran out before {} more could be tried (--time-limit).\n", report.untried);
-  if (!options.has_refused) out += "--refused lists arguments that donating does not help.\n";
+    out += fmt::format("Time ran out before {} more could be tried ({}).\n", report.untried,
+                       OptionText(options.speech, "time-limit"));
+  if (!options.has_refused && options.speech == Speech::kCommandLine)
+    out += "--refused lists arguments that donating does not help.\n";
   return out;
 }
 
@@ -308,6 +310,7 @@ std::optional<AdviceReport> MakeAdvice(const PlanInput& input, const AdviceOptio
       if (preset) advise_options.preset = *std::move(preset);
     }
   }
+  advise_options.parameter_names = options.parameter_names;
   advise_options.should_stop = options.should_stop;
   advise_options.progress = options.progress;
   Result<AdviceReport> report =
@@ -327,7 +330,9 @@ std::optional<AdviceReport> MakeAdvice(const PlanInput& input, const AdviceOptio
           HumanAndExactBytes(theirs), chosen->version, HumanAndExactBytes(ours)));
   }
   for (Advice& advice : report->advice) {
-    if (advice.edits[0].kind == advise::EditKind::kPack) advice.how += " " + plan_options.file;
+    if (advice.edits[0].kind != advise::EditKind::kPack) continue;
+    advice.how = options.speech == Speech::kPython ? "stowplan.assign(r, policy=\"best\")"
+                                                   : advice.how + " " + plan_options.file;
   }
   return *std::move(report);
 }

@@ -6,9 +6,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/console.h"
 #include "cli/plan_input.h"
+#include "cli/speech.h"
 #include "stowplan/advise/advice.h"
 
 namespace stowplan::cli {
@@ -23,6 +25,8 @@ struct AdviceOptions {
   size_t limit = 8;          // pieces of advice; 0: all
   bool has_refused = false;  // donations that cannot be, as well
   bool is_json = false;
+  std::vector<std::string> parameter_names = {};  // by number, where the program has none
+  Speech speech = Speech::kCommandLine;
 };
 
 // Nothing, and messages, when there can be none.

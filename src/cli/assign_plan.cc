@@ -43,8 +43,8 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
   if (count == 0) return;
   listener.Note(
       fmt::format("note: nothing says where XLA put the {} values in memory space {}; "
-                  "Stowplan placed them itself (--preset=REPORT gives XLA's places)\n",
-                  count, rules.preset_space));
+                  "Stowplan placed them itself ({} gives XLA's places)\n",
+                  count, rules.preset_space, listener.Option("preset", "REPORT")));
 }
 
 // A plan that shares nothing but what the program makes share.
@@ -88,7 +88,8 @@ std::optional<bool> SoundnessOf(const hlo::Module& module, const Analysis& analy
   }
   if (is_of_program) {
     listener.ShowError("no plan of this program is sound by XLA's rules, so nothing is written",
-                       "a copy is missing in it; --allow-unsound writes XLA's plan all the same");
+                       "a copy is missing in it; " + FlagText(listener.speech(), "allow-unsound") +
+                           " writes XLA's plan all the same");
   } else {
     listener.ShowError("the plan is not sound, so nothing is written",
                        "this is an error of Stowplan, or of the preset");

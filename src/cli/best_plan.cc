@@ -76,9 +76,9 @@ void NoteOtherPlan(const PlanInput& input, const BestInput& best, const Setting&
     if (bytes == heap.xla_bytes) continue;
     listener.Note(fmt::format(
         "note: the temporaries of memory space {} take {} in the plan that is there, and {}\n"
-        "      by the rules of {}; --xla-version names another release\n",
-        heap.color, HumanAndExactBytes(bytes), HumanAndExactBytes(heap.xla_bytes),
-        setting.version));
+        "      by the rules of {}; {} names another release\n",
+        heap.color, HumanAndExactBytes(bytes), HumanAndExactBytes(heap.xla_bytes), setting.version,
+        listener.Option("xla-version", "")));
   }
 }
 

@@ -195,8 +195,9 @@ void AppendCauses(const DiffView& view, const SpaceDiff& space, const std::vecto
     }
   }
   if (hidden != 0)
-    out += fmt::format("    {:>11}  {} (--top=0 shows all)\n", SignedBytes(rest),
-                       CountOf(static_cast<int64_t>(hidden), "smaller one"));
+    out += fmt::format("    {:>11}  {} ({} shows all)\n", SignedBytes(rest),
+                       CountOf(static_cast<int64_t>(hidden), "smaller one"),
+                       view.speech == Speech::kPython ? "limit=0" : "--top=0");
   if (!causes.empty() && causes.back().is_moved)
     out += fmt::format("    {:>11}  the peak moved\n", SignedBytes(causes.back().bytes));
 }

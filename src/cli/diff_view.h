@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "cli/speech.h"
 #include "stowplan/diff/cause.h"
 #include "stowplan/diff/diff.h"
 #include "stowplan/explain/picture.h"
@@ -22,6 +23,7 @@ struct DiffView {
   diff::Group group = diff::Group::kCause;
   size_t limit = 8;                              // causes of a table; 0: all
   std::vector<std::vector<diff::Cause>> causes;  // by Diff::spaces
+  Speech speech = Speech::kCommandLine;
 
   // The memory space whose change is told first: that with the most, else the largest.
   [[nodiscard]] size_t main_space() const;

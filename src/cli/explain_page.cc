@@ -254,7 +254,22 @@ void AppendSpaces(const ExplainView& view, std::string& out) {
   table.Append(out);
 }
 
+void AppendNextInPython(const ExplainView& view, std::string& out) {
+  out += "\nNext, where r is what analyze returned\n";
+  TextTable table({kLeft, kLeft});
+  if (!view.moment.shares.empty()) {
+    const std::string name = explain::ValueName(*view.picture.report, view.moment.shares[0].value);
+    if (TextWidth(name) < 22) table.Add({"r.why(\"" + Printable(name) + "\")", "why it is alive"});
+  }
+  table.Add({"r.peak_by(\"op_name\")", "the same as a tree; also stack, parameter"});
+  table.Add({"r.explain(T)", "another moment; r.at(T) as rows"});
+  table.Add({"r.advice()", "what would save memory, each change tried"});
+  table.Add({"r.save(\"view.html\")", "every value at its place, in a browser"});
+  table.Append(out);
+}
+
 void AppendNext(const ExplainView& view, std::string& out) {
+  if (view.speech == Speech::kPython) return AppendNextInPython(view, out);
   out += "\nNext\n";
   const std::string command = "  stowplan explain " + view.input;
   TextTable table({kLeft, kLeft});

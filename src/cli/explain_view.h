@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_writer.h"
+#include "cli/speech.h"
 #include "stowplan/explain/moment.h"
 #include "stowplan/explain/partition.h"
 #include "stowplan/explain/picture.h"
@@ -27,6 +28,7 @@ struct ExplainView {
   explain::Moment moment;
   bool is_peak = false;  // the moment is the space's peak
   size_t limit = 10;     // rows of a table; 0: all
+  Speech speech = Speech::kCommandLine;
 
   [[nodiscard]] const explain::Curve& curve() const;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/speech.h"
 #include "stowplan/base/diagnostic.h"
 
 namespace stowplan::cli {
@@ -26,9 +27,10 @@ class Listener {
 
   // Who chose what was told.
   [[nodiscard]] virtual std::string_view CallerName() const { return "the command line"; }
-  // How one says this option here: --target=cpu.
-  [[nodiscard]] virtual std::string Option(std::string_view name, std::string_view value) const {
-    return "--" + std::string(name) + (value.empty() ? "" : "=") + std::string(value);
+  // How options are spelled.
+  [[nodiscard]] virtual Speech speech() const { return Speech::kCommandLine; }
+  [[nodiscard]] std::string Option(std::string_view name, std::string_view value) const {
+    return OptionText(speech(), name, value);
   }
 
   void Show(const Diagnostics& diagnostics) { Show(diagnostics, kMaxErrors); }

@@ -21,14 +21,17 @@ namespace {
 // Keeps the first error: what cannot be advised on is said on the page.
 class FirstError : public Listener {
  public:
+  explicit FirstError(Speech speech) : speech_(speech) {}
   using Listener::Show;
   void Show(const Diagnostics& diagnostics, size_t /*limit*/) override {
     if (message_.empty() && !diagnostics.empty()) message_ = diagnostics[0].message;
   }
   void Note(std::string_view /*text*/) override {}
+  [[nodiscard]] Speech speech() const override { return speech_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 
  private:
+  Speech speech_;
   std::string message_;
 };
 
@@ -96,14 +99,19 @@ std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions op
     return std::nullopt;
   }
   dump.join = oom::JoinPlan(incident, *picture);
-  FirstError first;
-  dump.advice = MakeAdvice(dump.input,
-                           {.input = dump.options.input.inputs[0],
-                            .target = dump.options.input.target,
-                            .version = dump.options.input.version,
-                            .space = {},
-                            .should_stop = StopAfter(dump.options.time_limit)},
-                           first);
+  FirstError first(listener.speech());
+  dump.advice =
+      MakeAdvice(dump.input,
+                 {.input = dump.options.input.inputs[0],
+                  .target = dump.options.input.target,
+                  .version = dump.options.input.version,
+                  .space = {},
+                  .should_stop = dump.options.should_stop ? dump.options.should_stop
+                                                          : StopAfter(dump.options.time_limit),
+                  .speech = listener.speech()},
+                 first);
+  dump.options.speech = listener.speech();
+  dump.options.should_stop = {};
   dump.no_advice = first.message();
   return dump;
 }
@@ -165,7 +173,8 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
                                  .target = dump.options.input.target,
                                  .version = dump.options.input.version,
                                  .space = {},
-                                 .limit = 3});
+                                 .limit = 3,
+                                 .speech = dump.options.speech});
   // Options of another command are named under "Next".
   page.resize(std::min(page.find("--refused lists"), page.size()));
   out += page;

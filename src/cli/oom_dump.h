@@ -2,6 +2,7 @@
 // `stowplan explain-oom LOG --dump=DIR`: the log beside the program that it is about.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,8 +17,10 @@ namespace stowplan::cli {
 
 struct OomDumpOptions {
   PlanInputOptions input;
-  double time_limit = 30;  // of the advice, in seconds
-  size_t limit = 8;        // buffers that are shown; 0: all
+  double time_limit = 30;                  // of the advice, in seconds
+  std::function<bool()> should_stop = {};  // ends the advice in place of the limit
+  size_t limit = 8;                        // buffers that are shown; 0: all
+  Speech speech = Speech::kCommandLine;
 };
 
 struct OomDump {

@@ -106,7 +106,7 @@ void AppendCauses(const oom::Explanation& explanation, std::string& out) {
   }
 }
 
-void AppendFixes(const oom::Explanation& explanation, std::string& out) {
+void AppendFixes(const oom::Explanation& explanation, Speech speech, std::string& out) {
   out += "\nWhat helps\n";
   constexpr size_t kMost = 8;
   size_t number = 0;
@@ -121,8 +121,8 @@ void AppendFixes(const oom::Explanation& explanation, std::string& out) {
     if (!fix.note.empty()) AppendParagraph(Printable(fix.note), 5, out);
   }
   if (explanation.fixes.size() > kMost)
-    out +=
-        fmt::format("     and {} more (--format=json has all)\n", explanation.fixes.size() - kMost);
+    out += fmt::format("     and {} more ({} all)\n", explanation.fixes.size() - kMost,
+                       speech == Speech::kPython ? "`fixes` are" : "--format=json has");
 }
 
 void AppendLog(const OomView& view, std::string& out) {
@@ -131,23 +131,36 @@ void AppendLog(const OomView& view, std::string& out) {
   out += fmt::format("\nIn this log, {} of them\n",
                      log.incidents.size() + static_cast<size_t>(log.left_out));
   constexpr size_t kMost = 12;
+  const bool is_python = view.speech == Speech::kPython;
+  const size_t first = is_python ? 0 : 1;  // as `incident` counts
   for (size_t i = 0; i < std::min(kMost, log.incidents.size()); ++i) {
     const Incident& incident = log.incidents[i];
     const std::string mark = i == view.incident ? "*" : " ";
     const std::string head =
-        fmt::format("  {} {:>2}. line {}, {}x: ", mark, i + 1, incident.line, incident.count);
+        fmt::format("  {} {:>2}. line {}, {}x: ", mark, i + first, incident.line, incident.count);
     out += head +
            Shortened(Printable(incident.message),
                      std::max<size_t>(20, kExplainWidth - TextWidth(head))) +
            '\n';
   }
   if (log.incidents.size() > kMost)
-    out += fmt::format("    and {} more (--format=json has all)\n", log.incidents.size() - kMost);
-  out += "  * is explained here, the one that lacks most; --incident=N explains another.\n";
+    out += fmt::format("    and {} more ({} all)\n", log.incidents.size() - kMost,
+                       is_python ? "`incidents` are" : "--format=json has");
+  out += fmt::format(
+      "  * is explained here, the one that lacks most; {}incident=N explains another.\n",
+      is_python ? "" : "--");
 }
 
 void AppendNext(const OomView& view, const Incident& incident, std::string& out) {
   out += "\nNext\n";
+  const bool is_python = view.speech == Speech::kPython;
+  if (view.dump != nullptr && is_python) {
+    const std::string dump = Printable(view.dump->options.input.inputs[0]);
+    out += fmt::format("  r = stowplan.analyze(\"{}\")\n", dump);
+    out += "    r.explain()             what fills the peak, exactly\n";
+    out += "    r.save(\"view.html\")     every value at its place\n";
+    return;
+  }
   if (view.dump != nullptr) {
     const std::string dump = Printable(view.dump->options.input.inputs[0]);
     out += fmt::format("  stowplan explain {}\n      what fills the peak, exactly\n", dump);
@@ -162,6 +175,13 @@ void AppendNext(const OomView& view, const Incident& incident, std::string& out)
     out += "  The log has the largest buffers at best. A dump of the program has all:\n";
   }
   out += "    XLA_FLAGS=\"--xla_dump_to=dump --xla_dump_hlo_as_text\" python train.py\n";
+  if (is_python) {
+    out += "    stowplan.explain_oom(error, dump=\"dump\")\n";
+    out += "    r = stowplan.analyze(\"dump\")\n";
+    out += "    r.explain()             what fills the peak, exactly\n";
+    out += "    r.advice()              what would save how much, each tried\n";
+    return;
+  }
   out += "    stowplan explain dump                 what fills the peak, exactly\n";
   out += "    stowplan explain dump --advice        what would save how much, each tried\n";
   if (!view.input.empty() && view.input != "-")
@@ -179,7 +199,7 @@ std::string OomPage(const OomView& view) {
   AppendFigures(explanation, out);
   AppendBuffers(view, incident, out);
   AppendCauses(explanation, out);
-  AppendFixes(explanation, out);
+  AppendFixes(explanation, view.speech, out);
   if (!explanation.unknown.empty()) {
     out += "\nNot known\n";
     for (const std::string& sentence : explanation.unknown)

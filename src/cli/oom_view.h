@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/speech.h"
 #include "stowplan/oom/explain.h"
 #include "stowplan/oom/oom.h"
 
@@ -19,6 +20,7 @@ struct OomView {
   std::string input = {};         // as it was typed, for commands to try next; empty: no such
   size_t limit = 8;               // buffers that are shown; 0: all
   const OomDump* dump = nullptr;  // null: no dump was given
+  Speech speech = Speech::kCommandLine;
 };
 
 // One page: what happened, the sum, the largest buffers, why, what helps, what to do next.

@@ -17,6 +17,7 @@ std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
     listener.Show(inputs.error());
     return std::nullopt;
   }
+  AddPrograms(options.module, *inputs);
   if (inputs->modules.empty()) {
     ShowLeftovers(*inputs, listener);
     listener.ShowError(

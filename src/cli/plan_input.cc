@@ -2,6 +2,7 @@
 #include "cli/plan_input.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -45,6 +46,17 @@ std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own) {
                  .value = "NAME",
                  .help = "the release whose rules count, when there is no plan"});
   return own;
+}
+
+void AddPrograms(const std::string& wanted, Inputs& inputs) {
+  const auto is_wanted = [&](const InputModule& module) {
+    return module.name.find(wanted) != std::string::npos;
+  };
+  const bool has_other =
+      wanted.empty() ? !inputs.modules.empty() : std::ranges::any_of(inputs.modules, is_wanted);
+  if (has_other) return;
+  std::ranges::move(inputs.programs, std::back_inserter(inputs.modules));
+  inputs.programs.clear();
 }
 
 bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener) {
@@ -203,12 +215,79 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
   return input;
 }
 
+namespace {
+
+// Of many modules, most are only tried.
+class Silence : public Listener {
+ public:
+  using Listener::Show;
+  void Show(const Diagnostics& /*diagnostics*/, size_t /*limit*/) override {}
+  void Note(std::string_view /*text*/) override {}
+};
+
+// The module that takes most, and its bytes.
+using Largest = std::optional<std::pair<InputModule, int64_t>>;
+
+Largest LargestPlan(Inputs& inputs, const PlanInputOptions& options, Listener& listener) {
+  const std::vector<InputModule> modules = inputs.modules;
+  const std::vector<ModuleRow> rows = CountModules(inputs, {.target = options.target}, listener);
+  const auto bytes = [](const ModuleRow& row) { return row.summary.bytes; };
+  const auto largest = std::ranges::max_element(rows, {}, bytes);
+  if (largest == rows.end()) return std::nullopt;
+  return std::pair(*std::ranges::find_if(modules,
+                                         [&](const InputModule& module) {
+                                           return module.name == largest->name &&
+                                                  module.stage == largest->stage;
+                                         }),
+                   bytes(*largest));
+}
+
+// The same where no module has a plan: each gets one.
+Largest LargestProgram(const std::vector<InputModule>& modules, const PlanInputOptions& options) {
+  Largest largest;
+  Silence silence;
+  for (const InputModule& module : modules) {
+    const std::optional<PlanInput> planned = LoadPlan(module, options, silence);
+    if (!planned) continue;
+    const Result<report::Summary> summary = report::Summarize(planned->report);
+    if (summary && (!largest || summary->bytes > largest->second))
+      largest = {module, summary->bytes};
+  }
+  return largest;
+}
+
+std::string_view ListerOf(const Listener& listener) {
+  return listener.speech() == Speech::kPython ? "stowplan.sweep" : "`stowplan report`";
+}
+
+// Of many modules one is asked about: that with the most memory.
+std::optional<PlanInput> LoadLargest(Inputs inputs, const PlanInputOptions& options,
+                                     Listener& listener) {
+  const std::vector<InputModule> modules = inputs.modules;
+  Largest largest = LargestPlan(inputs, options, listener);
+  if (!largest) largest = LargestProgram(modules, options);
+  if (!largest) {
+    ShowLeftovers(inputs, listener);
+    listener.ShowError("none of the modules could be read");
+    return std::nullopt;
+  }
+  listener.Note(
+      fmt::format("note: of {} modules this is the largest, {} with {}\n"
+                  "      ({} chooses; {} lists them)\n",
+                  modules.size(), largest->first.name, HumanBytes(largest->second),
+                  listener.Option("module", "NAME"), ListerOf(listener)));
+  return LoadPlan(std::move(largest->first), options, listener);
+}
+
+}  // namespace
+
 std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& listener) {
   Result<Inputs> inputs = FindInputs(options.inputs);
   if (!inputs) {
     listener.Show(inputs.error());
     return std::nullopt;
   }
+  AddPrograms(options.module, *inputs);
   if (inputs->modules.empty()) {
     ShowLeftovers(*inputs, listener);
     listener.ShowError(
@@ -219,25 +298,7 @@ std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& lis
   if (!FilterModules(options.module, *inputs, listener)) return std::nullopt;
   if (inputs->modules.size() == 1)
     return LoadPlan(std::move(inputs->modules[0]), options, listener);
-  // Of many modules one is asked about: that with the most memory.
-  std::vector<InputModule> modules = inputs->modules;
-  const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target}, listener);
-  const auto bytes = [](const ModuleRow& row) { return row.summary.bytes; };
-  const auto largest = std::ranges::max_element(rows, {}, bytes);
-  if (largest == rows.end()) {
-    ShowLeftovers(*inputs, listener);
-    listener.ShowError("none of the modules could be read");
-    return std::nullopt;
-  }
-  const auto chosen = std::ranges::find_if(modules, [&](const InputModule& module) {
-    return module.name == largest->name && module.stage == largest->stage;
-  });
-  listener.Note(
-      fmt::format("note: of {} modules this is the largest, {} with {}\n"
-                  "      ({} chooses; `stowplan report` lists them)\n",
-                  modules.size(), largest->name, HumanBytes(bytes(*largest)),
-                  listener.Option("module", "NAME")));
-  return LoadPlan(std::move(*chosen), options, listener);
+  return LoadLargest(*std::move(inputs), options, listener);
 }
 
 }  // namespace stowplan::cli

@@ -95,13 +95,18 @@ Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& i
 // Modules as FindModules saw them; `path_of` turns a row of the list into a file.
 void AddModules(report::DumpDirectory directory,
                 const std::function<InputFile(size_t row)>& file_of, Inputs& inputs) {
-  for (report::DumpModule& found : directory.modules) {
-    InputModule module{.name = std::move(found.name), .stage = std::move(found.stage), .files = {}};
-    for (size_t kind = 0; kind < report::kPairedKinds; ++kind) {
-      if (found.files[kind]) module.files[kind] = file_of(*found.files[kind]);
+  const auto add = [&](std::vector<report::DumpModule>& all, std::vector<InputModule>& to) {
+    for (report::DumpModule& found : all) {
+      InputModule module{
+          .name = std::move(found.name), .stage = std::move(found.stage), .files = {}};
+      for (size_t kind = 0; kind < report::kPairedKinds; ++kind) {
+        if (found.files[kind]) module.files[kind] = file_of(*found.files[kind]);
+      }
+      to.push_back(std::move(module));
     }
-    inputs.modules.push_back(std::move(module));
-  }
+  };
+  add(directory.modules, inputs.modules);
+  add(directory.programs, inputs.programs);
   inputs.other_files += directory.other_files;
 }
 
@@ -116,9 +121,11 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
   for (report::DumpLeftover& leftover : directory.leftovers) {
     inputs.leftovers.push_back({Join(folder, leftover.path), std::move(leftover.reason)});
   }
-  for (report::DumpModule& module : directory.modules) {
-    // Files that have only a stage for a name: the folder says what they are about.
-    if (module.name == module.stage) module.name = FolderName(folder);
+  for (std::vector<report::DumpModule>* const modules : {&directory.modules, &directory.programs}) {
+    for (report::DumpModule& module : *modules) {
+      // Files that have only a stage for a name: the folder says what they are about.
+      if (module.name == module.stage) module.name = FolderName(folder);
+    }
   }
   AddModules(
       std::move(directory),

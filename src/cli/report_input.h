@@ -42,6 +42,7 @@ struct InputModule {
 
 struct Inputs {
   std::vector<InputModule> modules;
+  std::vector<InputModule> programs;  // of directories: modules without a plan
   std::vector<report::DumpLeftover> leftovers;
   int64_t other_files = 0;
   bool has_directory = false;

@@ -127,7 +127,9 @@ class Page {
     }
     table.Append(out_);
     if (summary_.printed_peak && summary_.printed_peak->bytes != summary_.peak->all.bytes) {
-      out_ += "  XLA counts otherwise; --reconcile leads from its list to the true peak.\n";
+      out_ += "  XLA counts otherwise; ";
+      out_ += options_.speech == Speech::kPython ? "reconcile()" : "--reconcile";
+      out_ += " leads from its list to the true peak.\n";
     }
     if (summary_.peak->values_without_range != 0) {
       out_ += "  not counted: " + CountOf(summary_.peak->values_without_range, "value") +

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/speech.h"
 #include "stowplan/assign/temporaries.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
@@ -21,6 +22,7 @@ struct PageOptions {
   size_t limit = 10;                       // rows of a table
   int64_t min_size = 0;                    // smaller ones are not listed
   ReportSort sort = ReportSort::kDefault;  // of the values
+  Speech speech = Speech::kCommandLine;
 };
 
 // `program` may be null.

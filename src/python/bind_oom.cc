@@ -16,6 +16,7 @@
 #include "python/failure.h"
 #include "python/lock.h"
 #include "python/text.h"
+#include "python/watch.h"
 #include "stowplan/oom/oom.h"
 
 namespace nb = nanobind;
@@ -24,13 +25,15 @@ using namespace nb::literals;
 namespace stowplan::python {
 namespace {
 
-// The page and the JSON of `stowplan explain-oom`; `incident` counts from 0, absent: the worst.
-std::tuple<Text, Text> ExplainOom(const nb::bytes& text, std::optional<size_t> incident,
-                                  size_t limit, const std::vector<std::string>& dump,
-                                  const std::string& module, const std::string& target,
-                                  const std::string& version, double time_limit) {
-  const std::string_view bytes(static_cast<const char*>(text.data()), text.size());
+struct Pages {
+  std::string page;
+  std::string json;
+};
+
+Pages PagesOf(std::string_view bytes, std::optional<size_t> incident, size_t limit,
+              const std::vector<std::string>& dump, const LoadOptions& options, Watch& watch) {
   const Unlocked unlocked;
+  CheckNames(options);
   const oom::Log log = oom::ReadLog(bytes);
   if (log.incidents.empty())
     Refuse("nothing in it says that memory ran out",
@@ -41,19 +44,39 @@ std::tuple<Text, Text> ExplainOom(const nb::bytes& text, std::optional<size_t> i
   if (*incident >= log.incidents.size())
     Refuse("there is no incident " + std::to_string(*incident),
            "there are " + std::to_string(log.incidents.size()) + ", counted from 0");
-  cli::OomView view{.log = log, .incident = *incident, .input = {}, .limit = limit};
+  cli::OomView view{.log = log,
+                    .incident = *incident,
+                    .input = {},
+                    .limit = limit,
+                    .speech = cli::Speech::kPython};
   std::optional<cli::OomDump> joined;
   if (!dump.empty()) {
     Collector collector;
-    joined = collector.Need(cli::JoinDump(
-        log.incidents[*incident],
-        {.input = {.inputs = dump, .module = module, .target = target, .version = version},
-         .time_limit = time_limit,
-         .limit = limit},
-        collector));
+    joined = collector.Need(cli::JoinDump(log.incidents[*incident],
+                                          {.input = {.inputs = dump,
+                                                     .module = options.module,
+                                                     .target = options.target,
+                                                     .version = options.version},
+                                           .should_stop = watch.should_stop(),
+                                           .limit = limit},
+                                          collector));
     view.dump = &*joined;
   }
   return {cli::OomPage(view), cli::OomJson(view)};
+}
+
+// The page and the JSON of `stowplan explain-oom`, and whether Ctrl-C ended the search for advice;
+// `incident` counts from 0, absent: the worst.
+std::tuple<Text, Text, bool> ExplainOom(const nb::bytes& text, std::optional<size_t> incident,
+                                        size_t limit, const std::vector<std::string>& dump,
+                                        const std::string& module, const std::string& target,
+                                        const std::string& version, double time_limit) {
+  const std::string_view bytes(static_cast<const char*>(text.data()), text.size());
+  Watch watch(time_limit);
+  Pages pages = PagesOf(bytes, incident, limit, dump,
+                        {.module = module, .target = target, .version = version}, watch);
+  watch.Finish();
+  return {std::move(pages.page), std::move(pages.json), watch.is_interrupted()};
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ cli::PageOptions PageOptionsOf(const Plan& plan) {
   // A plan of ours has no file that shows it.
   if (target.empty() && plan.input().is_ours && plan.input().target)
     target = plan.input().target->name;
-  return cli::PageOptionsFor(plan.input().name, plan.report(), target);
+  cli::PageOptions options = cli::PageOptionsFor(plan.input().name, plan.report(), target);
+  options.speech = cli::Speech::kPython;
+  return options;
 }
 
 Text ReportPage(const Plan& plan, size_t limit) {

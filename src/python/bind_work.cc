@@ -27,7 +27,9 @@ namespace {
 
 std::string FileOf(const Plan& plan) {
   const hlo::Module* const program = plan.program();
-  return program != nullptr && program->source ? program->source->name() : plan.input().name;
+  if (program == nullptr || !program->source || IsPlaceholder(program->source->name()))
+    return plan.input().name;
+  return program->source->name();
 }
 
 // (JSON, page, whether Ctrl-C ended it)
@@ -46,7 +48,9 @@ std::tuple<Text, Text, bool> Advise(Plan& plan, std::optional<int64_t> space, si
                                         .space = space,
                                         .should_stop = watch.should_stop(),
                                         .limit = limit,
-                                        .has_refused = true};
+                                        .has_refused = true,
+                                        .parameter_names = plan.options().parameter_names,
+                                        .speech = cli::Speech::kPython};
     const advise::AdviceReport report =
         collector.Need(cli::MakeAdvice(plan.input(), options, collector));
     json = cli::AdviceJson(report, plan.input());
@@ -65,15 +69,20 @@ using HeapRow = std::tuple<int64_t,                 // memory space
                            std::optional<int64_t>,  // when the bound is needed
                            Text>;                   // the proof in words
 
-// (the plan, heaps, their table, whether it is sound, whether Ctrl-C ended the search)
-using Assigned = std::tuple<std::shared_ptr<Plan>, std::vector<HeapRow>, Text, bool, bool>;
+// Bytes of memory space 0 in the plan, and in every plan at least; a sentence.
+using FitRow = std::tuple<int64_t, int64_t, Text>;
+// (the plan, heaps, their table, whether it is sound, whether Ctrl-C ended the search, how it
+// stands to the memory limit)
+using Assigned = std::tuple<std::shared_ptr<Plan>, std::vector<HeapRow>, Text, bool, bool,
+                            std::optional<FitRow>>;
 Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, bool allow_unsound,
-                std::optional<double> time_limit) {
+                std::optional<double> time_limit, const std::string& preset) {
   Watch watch(time_limit);
   std::shared_ptr<Plan> made;
   std::vector<HeapRow> heaps;
   std::string table;
   bool is_sound = true;
+  std::optional<FitRow> fit;
   {
     const Unlocked unlocked;
     if (plan.program() == nullptr)
@@ -81,13 +90,15 @@ Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, b
              "give the module (.txt or .hlo.pb)");
     std::string target = plan.options().target;
     if (target.empty() && plan.picture().target) target = plan.picture().target->name;
-    const cli::AssignRequest request = {
-        .plan = {.file = FileOf(plan), .target = target, .version = plan.options().version},
-        .is_best = is_best,
-        .best = {.memory_limit = memory_limit,
-                 .should_stop = watch.should_stop(),
-                 .searches_on = time_limit.has_value()},
-        .allows_unsound = allow_unsound};
+    const cli::AssignRequest request = {.plan = {.file = FileOf(plan),
+                                                 .target = target,
+                                                 .version = plan.options().version,
+                                                 .preset = preset},
+                                        .is_best = is_best,
+                                        .best = {.memory_limit = memory_limit,
+                                                 .should_stop = watch.should_stop(),
+                                                 .searches_on = time_limit.has_value()},
+                                        .allows_unsound = allow_unsound};
     Collector collector;
     cli::PreparedModule prepared =
         collector.Need(cli::Prepare(*plan.program(), request, collector));
@@ -96,6 +107,10 @@ Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, b
       heaps.emplace_back(heap.color, heap.xla_bytes, heap.bytes, heap.bound, heap.floor,
                          heap.bound_time, cli::Proof(heap));
     if (is_best) table = cli::HeapTable(assigned.plan.heaps);
+    if (memory_limit) {
+      const cli::MemoryFit found = cli::FitOf(assigned.plan, *memory_limit);
+      fit = {found.bytes, found.floor, cli::Sentence(found)};
+    }
     is_sound = assigned.is_sound;
     cli::PlanInput input;
     input.name = plan.input().name;
@@ -107,7 +122,8 @@ Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, b
     made = Plan::Adopt(std::move(input), plan.options(), collector.notes());
   }
   watch.Finish();
-  return {std::move(made), std::move(heaps), table, is_sound, watch.is_interrupted()};
+  return {std::move(made), std::move(heaps),       table,
+          is_sound,        watch.is_interrupted(), std::move(fit)};
 }
 
 // The files that XLA would write, (name, text) each.
@@ -154,8 +170,9 @@ std::tuple<Text, Text, Text> Diff(Plan& a, Plan& b, const std::string& by, size_
   const explain::Picture& picture_a = a.picture();
   const explain::Picture& picture_b = b.picture();
   diff::Diff diff = Need(diff::DiffOf(picture_a, picture_b));
-  const cli::DiffView view =
+  cli::DiffView view =
       cli::MakeDiffView(b.input().name, picture_a, picture_b, std::move(diff), *group, limit);
+  view.speech = cli::Speech::kPython;
   std::string out;
   JsonWriter json(out);
   cli::WriteDiffJson(view, json);
@@ -168,7 +185,7 @@ void BindWork(nb::module_& module, PlanClass& plan) {
   plan.def("advise", Advise, "space"_a.none() = nb::none(), "limit"_a = 8,
            "time_limit"_a.none() = nb::none(), "What would save memory.")
       .def("assign", Assign, "is_best"_a = false, "memory_limit"_a.none() = nb::none(),
-           "allow_unsound"_a = false, "time_limit"_a.none() = nb::none(),
+           "allow_unsound"_a = false, "time_limit"_a.none() = nb::none(), "preset"_a = "",
            "The program planned again.")
       .def("files", Files, "The files that XLA would write.")
       .def("check", Check, "limit"_a = 20, "Whether the plan is sound.");

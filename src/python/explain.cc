@@ -14,7 +14,8 @@ cli::ExplainView ViewOf(Plan& plan, std::optional<int64_t> time, std::optional<i
                            .is_ours = plan.input().is_ours,
                            .space = space,
                            .moment = std::move(moment),
-                           .limit = limit};
+                           .limit = limit,
+                           .speech = cli::Speech::kPython};
   view.is_peak = view.moment.time == view.curve().peak.time;
   return view;
 }

@@ -74,15 +74,6 @@ void Collector::Note(std::string_view text) {
   notes_.push_back(OneLine(text));
 }
 
-std::string Collector::Option(std::string_view name, std::string_view value) const {
-  std::string option(name);
-  for (char& c : option) {
-    if (c == '-') c = '_';
-  }
-  option += '=';
-  return value.empty() ? option : option + '"' + std::string(value) + '"';
-}
-
 void RegisterFailures() {
   nb::register_exception_translator(
       [](const std::exception_ptr& pointer, void*) {

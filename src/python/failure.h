@@ -45,7 +45,7 @@ class Collector : public cli::Listener {
   void Show(const Diagnostics& diagnostics, size_t limit) override;
   void Note(std::string_view text) override;
   [[nodiscard]] std::string_view CallerName() const override { return "the call"; }
-  [[nodiscard]] std::string Option(std::string_view name, std::string_view value) const override;
+  [[nodiscard]] cli::Speech speech() const override { return cli::Speech::kPython; }
 
   // The value, or a Failure with the errors that were shown.
   template <class T>

@@ -2,6 +2,7 @@
 #include "python/plan.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,16 +22,28 @@ cli::PlanInputOptions InputOptions(const LoadOptions& options) {
       .inputs = {}, .module = options.module, .target = options.target, .version = options.version};
 }
 
-void CheckNames(const LoadOptions& options) {
-  if (!options.target.empty() && !FindTarget(options.target))
-    Refuse("there is no target `" + options.target + "`",
-           cli::DidYouMean(options.target, cli::TargetNames()));
-  if (!options.version.empty() && !report::FindReportStyle(options.version))
-    Refuse("there is no XLA `" + options.version + "`",
-           cli::DidYouMean(options.version, cli::VersionNames()));
+// The nearest name, and all of them.
+std::string HintFor(std::string name, const std::vector<std::string_view>& names) {
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string hint = cli::DidYouMean(name, names);
+  hint += hint.empty() ? "there is " : " there is ";
+  for (const std::string_view one : names) {
+    if (one != names.front()) hint += ", ";
+    hint += one;
+  }
+  return hint;
 }
 
 }  // namespace
+
+void CheckNames(const LoadOptions& options) {
+  if (!options.target.empty() && !FindTarget(options.target))
+    Refuse("there is no target `" + options.target + "`",
+           HintFor(options.target, cli::TargetNames()));
+  if (!options.version.empty() && !report::FindReportStyle(options.version))
+    Refuse("there is no XLA `" + options.version + "`",
+           HintFor(options.version, cli::VersionNames()));
+}
 
 Plan::Plan(cli::PlanInput input, LoadOptions options, std::vector<std::string> notes)
     : input_(std::move(input)), options_(std::move(options)), notes_(std::move(notes)) {
@@ -65,6 +78,11 @@ std::shared_ptr<Plan> Plan::LoadBytes(std::string_view bytes, std::string name,
   cli::InputModule module = Need(cli::InputOf(std::move(source)));
   cli::PlanInput input =
       collector.Need(cli::LoadPlan(std::move(module), InputOptions(options), collector));
+  if (IsPlaceholder(input.name)) {
+    const std::string_view own =
+        input.program ? input.program->view(input.program->header.name) : input.report.name;
+    if (!own.empty()) input.name = own;
+  }
   return Adopt(std::move(input), std::move(options), collector.notes());
 }
 
@@ -128,12 +146,9 @@ void Plan::NeedPeak() const {
 
 void Plan::CheckSpace(std::optional<int64_t> space) const {
   if (!space) return;
-  std::string hint = "there is";
-  for (const report::SpaceTotal& total : summary_.spaces) {
-    if (total.color == *space) return;
-    hint += fmt::format(" {} ({}),", total.color, cli::SpaceText(backend(), total.color));
-  }
-  Refuse(fmt::format("there is no memory space {}", *space), hint + " None: all together");
+  if (std::ranges::find(summary_.spaces, *space, &report::SpaceTotal::color) ==
+      summary_.spaces.end())
+    Refuse(fmt::format("there is no memory space {}", *space));
 }
 
 explain::Moment Plan::MomentAt(std::optional<int64_t> time, std::optional<int64_t> space) {

@@ -20,12 +20,18 @@
 
 namespace stowplan::python {
 
+// Of bytes without a file: "<text>".
+[[nodiscard]] inline bool IsPlaceholder(std::string_view name) { return name.starts_with('<'); }
+
 struct LoadOptions {
   std::string module = {};
   std::string target = {};
   std::string version = {};
   std::vector<std::string> parameter_names = {};
 };
+
+// A Failure when there is no such target or version.
+void CheckNames(const LoadOptions& options);
 
 // Facts of values, a row a value: what Python sees as arrays.
 struct ValueColumns {

@@ -148,23 +148,34 @@ struct Group {
   std::string module_name;
 };
 
-// Only the last stage has an assignment, in the text as in the proto.
-bool MayHoldAssignment(const Group& group) {
-  if (!group.module.file(DumpFileKind::kModuleProto)) return false;
+bool IsLastStage(const Group& group) {
   return group.module.stage.ends_with("after_optimizations") ||
          group.module.stage.ends_with("after_buffer_assignment");
 }
 
+// Only the last stage has an assignment, in the text as in the proto.
+bool MayHoldAssignment(const Group& group) {
+  return group.module.file(DumpFileKind::kModuleProto) && IsLastStage(group);
+}
+
+// A text under another name may be of any stage.
+bool IsProgram(const Group& group) {
+  return group.module.file(DumpFileKind::kModuleText) &&
+         (IsLastStage(group) || group.module.stage.empty());
+}
+
 // XLA's names are unique, but a folder can hold copies from elsewhere: the stage tells them apart.
-void NameModules(std::vector<std::pair<Group, std::string>>& found, DumpDirectory& directory) {
+std::vector<DumpModule> NameModules(std::vector<std::pair<Group, std::string>> found) {
+  std::vector<DumpModule> modules;
   std::map<std::string, int> count;
   for (const auto& [group, stem] : found) ++count[group.module_name];
   for (auto& [group, stem] : found) {
     const bool is_unique = count[group.module_name] == 1 && !group.module_name.empty();
     group.module.name = is_unique ? group.module_name : stem;
-    directory.modules.push_back(std::move(group.module));
+    modules.push_back(std::move(group.module));
   }
-  std::ranges::sort(directory.modules, {}, &DumpModule::name);
+  std::ranges::sort(modules, {}, &DumpModule::name);
+  return modules;
 }
 
 }  // namespace
@@ -198,6 +209,7 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
     }
   }
   std::vector<std::pair<Group, std::string>> found;
+  std::vector<std::pair<Group, std::string>> programs;
   for (auto& [stem, group] : groups) {
     if (!group.module.file(DumpFileKind::kAssignment) && !MayHoldAssignment(group)) {
       for (size_t kind = 0; kind < kPairedKinds; ++kind) {
@@ -210,6 +222,7 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
           is_module_found[group.module_name] = true;  // said it
         }
       }
+      if (IsProgram(group)) programs.emplace_back(std::move(group), stem);
       continue;
     }
     is_module_found[group.module_name] = true;
@@ -218,7 +231,8 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
   for (const auto& [module, is_found] : is_module_found) {
     if (!is_found) leave(module.empty() ? "." : module, "has no buffer assignment");
   }
-  NameModules(found, directory);
+  directory.modules = NameModules(std::move(found));
+  directory.programs = NameModules(std::move(programs));
   std::ranges::sort(directory.leftovers, {}, &DumpLeftover::path);
   return directory;
 }

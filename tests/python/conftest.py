@@ -25,6 +25,17 @@ def run_program(*words: str | Path, code: int = 0) -> str:
     return done.stdout
 
 
+def in_python(page: str) -> str:
+    """A page of the command line with its options as Python spells them."""
+    for ours, theirs in (
+        ("; --reconcile leads", "; reconcile() leads"),
+        ("(--top=0", "(limit=0"),
+        ("stowplan assign --policy=best ", 'stowplan.assign(r, policy="best")'),
+    ):
+        page = page.replace(ours, theirs)
+    return page
+
+
 @pytest.fixture(scope="session")
 def seed() -> Path:
     """A report of a TPU, complete."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import stowplan
-from conftest import CORPUS, MODULE, SEEDS, run_program
+from conftest import CORPUS, MODULE, SEEDS, in_python, run_program
 
 LARGE = CORPUS / "scale" / "lm_unrolled_24" / "sm_9.0a_gpu_after_optimizations.hlo.pb"
 DONATE = CORPUS / "donate"
@@ -25,7 +25,7 @@ def test_advice_is_that_of_explain() -> None:
     assert len(advice.to_pandas()) == len(advice) > 0
     page = run_program("explain", MODULE, "--advice", "--refused")
     # A command to run names the file.
-    assert str(advice).replace(str(MODULE), "") == page.removesuffix("\n").replace(str(MODULE), "")
+    assert str(advice) == in_python(page.removesuffix("\n").replace(str(MODULE), ""))
 
 
 def test_advice_in_no_time() -> None:
@@ -37,7 +37,7 @@ def test_advice_in_no_time() -> None:
 def test_advice_needs_a_program(seed: Path) -> None:
     with pytest.raises(stowplan.Error, match="advice needs the program itself"):
         stowplan.analyze(seed).advice()
-    with pytest.raises(stowplan.Error, match="time_limit wants seconds"):
+    with pytest.raises(stowplan.Error, match="time_limit=-1: seconds, 0 or more"):
         stowplan.analyze(MODULE).advice(time_limit=-1)
 
 
@@ -123,7 +123,7 @@ def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
 def test_diff_is_that_of_the_command_line() -> None:
     a, b = SEEDS / "seed_003.txt", SEEDS / "seed_004.txt"
     difference = stowplan.diff(a, b)
-    assert f"{difference}\n" == run_program("diff", a, b, code=1)
+    assert f"{difference}\n" == in_python(run_program("diff", a, b, code=1))
     assert difference
     assert difference.change == 1048707520
     assert difference.peak_change == 714816988
@@ -149,7 +149,7 @@ def test_a_budget_explains_the_memory_it_is_for() -> None:
     path = SEEDS / "seed_003.txt"
     r = stowplan.analyze(path)
     main = next(space.peak for space in r.spaces if space.color == 0)
-    assert main is not None and main < r.peak.bytes
+    assert main is not None and main == r.peak.bytes < r.peak.together
     with pytest.raises(stowplan.BudgetExceeded) as caught:
         stowplan.budget("1MiB", of="peak").check(path)
     error = caught.value

@@ -60,6 +60,8 @@ struct AdviseOptions {
   int64_t space = 0;
   std::optional<Preset> preset = {};  // of the module as it is
   size_t candidates = 48;             // of each kind of edit, largest values first
+  // By number, for parameters that the program does not name; as ArgumentsOf takes them.
+  std::vector<std::string> parameter_names = {};
   std::function<bool()> should_stop = {};
   std::function<void(int64_t done, int64_t total)> progress = {};
 };

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,10 @@ struct Argument {
 };
 
 // In the order of their first parameters. A parameter without a name is an argument of its own.
-[[nodiscard]] std::vector<Argument> ArgumentsOf(const hlo::Module& module);
+// `names`, by number, are for parameters that the program does not name. They begin with args[1] or
+// kwargs['x'], as JAX tells of what it has compiled: with the function's own position or keyword.
+[[nodiscard]] std::vector<Argument> ArgumentsOf(const hlo::Module& module,
+                                                std::span<const std::string> names = {});
 
 // "donate_argnames=('params', 'state')"; with positions where names do not tell.
 [[nodiscard]] std::string DonationSpelling(const std::vector<Argument>& arguments);

@@ -78,6 +78,8 @@ struct DumpLeftover {
 struct DumpDirectory {
   // By name. Each has an assignment, or a proto that may hold one.
   std::vector<DumpModule> modules;
+  // The others that have the program of the last stage, as text; they are among the leftovers too.
+  std::vector<DumpModule> programs;
   std::vector<DumpLeftover> leftovers;  // by path
   int64_t other_files = 0;              // of the dump, not needed here
 };

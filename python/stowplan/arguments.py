@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What callers gave: checked here, so that a mistake is told in their words."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .errors import ArgumentError, Error
+
+FOREVER = 1e9  # seconds
+_LARGEST = (1 << 63) - 1
+
+
+def shown(value: object) -> str:
+    """A value as a message has it: not longer than a line."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:50]}... ({type(value).__qualname__})"
+
+
+def whole(value: Any, name: str, wanted: str, *, least: int | None = None) -> int:
+    """A whole number, NumPy's too. `wanted` says what for: "a number of rows, 0: all"."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{name}={shown(value)}: {wanted} is wanted") from None
+    if isinstance(value, bool):
+        raise ArgumentError(f"{name}={value}: {wanted} is wanted")
+    if (least is not None and number < least) or abs(number) > _LARGEST:
+        raise Error(f"{name}={shown(value)}: {wanted} is wanted")
+    return number
+
+
+def rows(limit: Any) -> int:
+    """How many rows a page has at most."""
+    return whole(limit, "limit", "a number of rows, 0: all", least=0)
+
+
+def seconds(value: Any, name: str = "time_limit") -> float | None:
+    """Seconds, or None: no limit."""
+    if value is None:
+        return None
+    wanted = "seconds, 0 or more, such as 0.5 or 60, are wanted"
+    if isinstance(value, bool | str | bytes):
+        raise ArgumentError(f"{name}={shown(value)}: {wanted}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{name}={shown(value)}: {wanted}") from None
+    if not number >= 0:
+        raise Error(f"{name}={shown(value)}: {wanted}")
+    return min(number, FOREVER)
+
+
+def text(value: Any, name: str, wanted: str) -> str:
+    """A str, "" for None."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ArgumentError(f"{name}={shown(value)}: {wanted} is wanted, as a str")
+    return encodable(value)
+
+
+def encodable(value: str) -> str:
+    """The same; the core takes Unicode, and a half of a pair is none."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Error(f"{shown(value)} is no Unicode: it cannot be written as UTF-8") from None
+    return value
+
+
+def settings(target: Any, xla_version: Any) -> dict[str, str]:
+    """The machine and the release, for the core; it knows their names."""
+    return {
+        "target": text(target, "target", 'the name of a machine, such as "cpu" or "tpu-v5e",'),
+        "xla_version": text(xla_version, "xla_version", 'a release, such as "jaxlib-0.11.2",'),
+    }
+
+
+def choice(value: Any, name: str, choices: dict[str, str]) -> str:
+    """One of these words, in upper or lower case; each with what it means."""
+    if isinstance(value, str) and value.lower() in choices:
+        return value.lower()
+    kind = Error if isinstance(value, str) else ArgumentError
+    listed = ", ".join(f"{word!r} {meaning}".rstrip() for word, meaning in choices.items())
+    raise kind(f"there is no {name} {shown(value)}\n  {listed}")
+
+
+def path(value: Any, name: str) -> str:
+    """The name of a file or directory."""
+    try:
+        return encodable(os.fsdecode(value))
+    except TypeError:
+        raise ArgumentError(f"{name}={shown(value)}: a path is wanted") from None
+
+
+def function(value: Any, name: str, wanted: str) -> Callable[..., Any]:
+    """Something to call."""
+    if not callable(value):
+        raise ArgumentError(f"{name}={shown(value)}: {wanted} is wanted")
+    called: Callable[..., Any] = value
+    return called
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """ "did you mean `x`?", or empty."""
+    close = difflib.get_close_matches(word.lower(), list(words), 1)
+    return f"did you mean `{close[0]}`?" if close else ""
