@@ -213,7 +213,8 @@ class Analysis:
         rows = self._plan.find_values(arguments.encodable(name))
         if not rows:
             known = (self._value(row).name for row in range(self._plan.value_count))
-            raise KeyError(f"there is no value {name!r}; {arguments.nearest(name, known)}".rstrip("; "))
+            hint = arguments.nearest(name, known)
+            raise KeyError(f"there is no value {name!r}; {hint}".rstrip("; "))
         return rows[0]
 
     @property
@@ -244,8 +245,8 @@ class Analysis:
     def peak_by(self, by: str = "source", space: int | str | None = None) -> Table:
         """What fills the peak of a memory space: as `explain()` and `peak`, of the largest.
 
-        `by` is "source", "op_name", "parameter", "kind", "value", "stack" or "footprint". `space` is
-        a name or a number, or "all": all memory spaces together.
+        `by` is "source", "op_name", "parameter", "kind", "value", "stack" or "footprint". `space`
+        is a name or a number, or "all": all memory spaces together.
         """
         return self._table(by, None, self._color(space))
 

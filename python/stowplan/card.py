@@ -14,7 +14,7 @@ from .card_text import STYLE, clean, color_of, short_path, short_size
 from .sizes import format_size
 
 if TYPE_CHECKING:
-    from .analysis import Analysis, Space
+    from .analysis import Analysis
     from .tables import Table
 
 _ROWS = 8  # of a table

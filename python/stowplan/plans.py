@@ -115,7 +115,7 @@ class PlanResult(Analysis):
         Path(folder).mkdir(parents=True, exist_ok=True)
         paths = []
         for name, text in self._plan.files():
-            path = Path(folder) / name.replace(os.sep, "_")  # a module may be called anything
+            path = Path(folder) / name
             write_whole(path, text)
             paths.append(path)
         return paths

@@ -51,8 +51,8 @@ std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own);
 // names. False, and a message, when there are none.
 bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener);
 
-// Modules without a plan count as well where there is no other, or one is wanted by its name: a plan
-// is made for them.
+// Modules without a plan count as well where there is no other, or one is wanted by its name: a
+// plan is made for them.
 void AddPrograms(const std::string& wanted, Inputs& inputs);
 
 // The plan of one module. Live ranges and uses that its reports lack are found from its program.

@@ -225,3 +225,50 @@ def test_a_plan_stays_as_it_is(settings: dict[str, str]) -> None:
         stowplan.analyze(r, **settings)
     with pytest.raises(stowplan.Error, match="is a plan already"):
         stowplan.assign(r, policy="best", **settings)
+
+
+def test_a_directory_of_modules_without_plans(tmp_path: Path) -> None:
+    """They are planned as each alone would be; the largest is taken, or the one that is named."""
+    small = MODULE.read_text()
+    large = small.replace("512", "1024")
+    name = "module_{:04}.jit_{}.cpu_after_optimizations.txt"
+    (tmp_path / name.format(1, "small")).write_text(small)
+    r = stowplan.analyze(tmp_path)
+    assert (
+        r.page().split("\n", 1)[1] == stowplan.analyze(small, target="cpu").page().split("\n", 1)[1]
+    )
+    assert r.plan == "Stowplan's own, by XLA's rules"
+    (tmp_path / name.format(2, "large")).write_text(large)
+    (tmp_path / "module_0002.jit_large.before_optimizations.txt").write_text(large)
+    both = stowplan.analyze(tmp_path)
+    assert both.total_bytes == stowplan.analyze(large, target="cpu").total_bytes > r.total_bytes
+    assert any("of 2 modules this is the largest" in note for note in both.notes)
+    assert any('module="NAME" chooses; stowplan.sweep' in note for note in both.notes)
+    assert stowplan.analyze(tmp_path, module="small").total_bytes == r.total_bytes
+    assert stowplan.check(tmp_path, module="jit_small")
+    page = run_program("explain", tmp_path, "--module=small", "--by=kind")
+    assert page == stowplan.analyze(tmp_path, module="small").peak_by("kind").page()
+    with pytest.raises(stowplan.Error, match="there is no module `smal1`\n  did you mean `small`"):
+        stowplan.analyze(tmp_path, module="smal1")
+
+
+def test_text_goes_by_the_modules_name(tmp_path: Path) -> None:
+    for form in (MODULE.read_text(), MODULE.read_bytes()):
+        r = stowplan.analyze(form, target="cpu")
+        assert r.name == "jit_mlp_train_sgd"
+        plan = stowplan.assign(form, target="cpu")
+        files = plan.write(tmp_path)
+        assert files[0].name == "jit_mlp_train_sgd-buffer-assignment.txt"
+        shown = (r.page(), r.explain(), repr(r), str(r.advice(time_limit=0)), r.html()[:20000])
+        shown += (str(stowplan.check(r)), str(stowplan.diff(r, plan)), r._repr_html_(), *r.notes)
+        assert not any("<text>" in words or "<bytes>" in words for words in shown)
+    path = next(CORPUS.glob("oracle/cpu-jaxlib-0.11.2/*/cpu_after_optimizations.hlo.pb"))
+    odd = path.read_bytes().replace(b"jit_", b"a/..", 1)
+    written = stowplan.assign(odd, target="cpu").write(tmp_path / "odd")
+    assert all(path.parent == tmp_path / "odd" for path in written)
+
+
+def test_own_plan_of_a_file() -> None:
+    path = next(CORPUS.glob("oracle/cpu-jaxlib-0.11.2/*/cpu_after_optimizations.hlo.pb"))
+    assert stowplan.analyze(path).plan.startswith("XLA's own")
+    assert stowplan.analyze(path, own_plan=True).plan == "Stowplan's own, by XLA's rules"

@@ -11,9 +11,11 @@ import time
 
 import pytest
 import stowplan
-from conftest import CORPUS
+from conftest import CORPUS, ROOT
 
 LARGE = CORPUS / "scale" / "lm_unrolled_96" / "sm_9.0a_gpu_after_optimizations.hlo.pb"
+
+LOG = ROOT / "examples" / "oom" / "gpu_training.log"
 
 PACK = """
 import random, stowplan
@@ -54,7 +56,17 @@ assert result.bytes <= result.xla_bytes
 """
 
 
-@pytest.mark.parametrize("work", [PACK, ADVICE, ASSIGN], ids=["pack", "advice", "assign"])
+OOM = f"""
+import stowplan
+print("ready", flush=True)
+result = stowplan.explain_oom({str(LOG)!r}, dump={str(LARGE)!r}, time_limit=600)
+assert "What would save memory" in str(result)
+"""
+
+
+@pytest.mark.parametrize(
+    "work", [PACK, ADVICE, ASSIGN, OOM], ids=["pack", "advice", "assign", "explain_oom"]
+)
 def test_ctrl_c(work: str) -> None:
     tail = "print('interrupted' if result.interrupted else 'ended', flush=True)\n"
     with subprocess.Popen(

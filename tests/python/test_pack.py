@@ -70,7 +70,9 @@ def test_capacity() -> None:
     assert stowplan.pack(sizes, starts, ends, capacity=12).fits
     small = stowplan.pack(sizes, starts, ends, capacity=11)
     assert (small.status, small.fits) == ("infeasible", False)
-    assert stowplan.pack(sizes, starts, ends, capacity="1KiB").fits
+    assert stowplan.pack(sizes, starts, ends, capacity="1KiB").fits is True
+    assert stowplan.pack(sizes, starts, ends).fits is None
+    assert str(small) == ("3 buffers in 12B: optimal; it does not fit 11B, nor does any other plan")
 
 
 def test_nothing_to_pack() -> None:

@@ -86,7 +86,7 @@ def test_all_kinds_of_inputs():
     result = stowplan.sweep(inputs, total, workers=2)
     assert len({*result.values[:4]}) == 1
     assert result[1].name == f"{MODULE} #2"  # no two names are the same
-    assert result[3].name == f"<{len(text.encode())} bytes>"
+    assert result[3].name.startswith("jit_mlp_train_sgd")
     named = stowplan.sweep({"small": SEED_PATHS[2], "text": text}, total, workers=0)
     assert [outcome.name for outcome in named] == ["small", "text"]
     assert named["small"].value == named.values[0] == 524320
@@ -481,3 +481,38 @@ def test_tables_are_answers_and_plans_are_not(workers: int) -> None:
     assert repr(result) == "<stowplan.SweepResult: 1 outcome>"
     with pytest.raises(stowplan.Error, match=r"what fn returned \(of type Analysis\) cannot"):
         stowplan.sweep(SEED_PATHS[:1], whole, workers=workers)
+
+
+def test_a_checkpoint_that_was_hardly_begun(tmp_path: Path):
+    """Killed as it made the file: any part of the first line is as good as none."""
+    whole = tmp_path / "whole.jsonl"
+    stowplan.sweep([], total, checkpoint=whole, workers=0)
+    first = whole.read_bytes()
+    assert first.endswith(b"}\n")
+    for length in range(len(first)):
+        file = tmp_path / "cut.jsonl"
+        file.write_bytes(first[:length])
+        result = stowplan.sweep(SEED_PATHS[:1], total, checkpoint=file, workers=0)
+        assert not result[0].is_resumed
+        assert file.read_bytes().startswith(first)
+        again = stowplan.sweep(SEED_PATHS[:1], total, checkpoint=file, workers=0)
+        assert again[0].is_resumed
+    # But what only looks like it is somebody's own.
+    for other in (b'{"schema": "other"', b'{"schema": "stowplan.sweep/1" ', b"{\n", b"x"):
+        file.write_bytes(other)
+        if other.startswith(first.rstrip(b"}\n")):
+            continue
+        with pytest.raises(stowplan.Error, match="no checkpoint"):
+            stowplan.sweep(SEED_PATHS[:1], total, checkpoint=file, workers=0)
+        assert file.read_bytes() == other
+
+
+def test_modules_without_plans_are_swept(tmp_path: Path):
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for number in (1, 2):
+        name = f"module_{number:04}.jit_f{number}.cpu_after_optimizations.txt"
+        (folder / name).write_bytes(MODULE.read_bytes())
+    result = stowplan.sweep(folder, total, workers=0)
+    assert [outcome.name for outcome in result] == [f"{folder}/jit_f1", f"{folder}/jit_f2"]
+    assert result.values == [stowplan.analyze(MODULE, target="cpu").total_bytes] * 2

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -157,3 +158,47 @@ def test_a_budget_explains_the_memory_it_is_for() -> None:
     assert f"what fills the peak of {stowplan.format_size(main)}, by source line:" in str(error)
     assert error.causes[0] in r.peak_by("source", space=0).rows
     assert sum(row.own for row in error.causes) <= main
+
+
+def test_whether_it_fits() -> None:
+    r = stowplan.analyze(MODULE)
+    best = stowplan.assign(r, policy="best")
+    assert (best.fits, best.can_fit, best.verdict) == (None, None, "")
+    large = stowplan.assign(r, policy="best", memory_limit=best.bytes)
+    assert (large.fits, large.can_fit) == (True, True)
+    assert large.verdict.startswith(f"memory space 0 fits {stowplan.format_size(best.bytes)}")
+    small = stowplan.assign(r, policy="best", memory_limit="4MiB")
+    assert (small.fits, small.can_fit) == (False, False)
+    assert str(small).endswith(small.verdict)
+    assert small.table.rstrip() in str(small)
+    assert "does not fit 4.00MiB (4194304)" in repr(small) and "PlanResult" in repr(small)
+    assert small.page() == stowplan.assign(r, policy="best", memory_limit="5MiB").page()
+
+
+def test_messages_speak_python() -> None:
+    """Of a program that lacks a copy, and of a TPU whose places nobody tells."""
+    text = MODULE.read_text()
+    r = stowplan.analyze(text, target="tpu-v5e")
+    words = [*r.notes, *stowplan.assign(text, target="tpu-v5e").notes]
+    for piece in r.advice(time_limit=1):
+        words += [piece.what, piece.how, *piece.notes]
+    words += [str(r.advice(time_limit=0)), str(r.advice(limit=1)), r.explain(), r.page()]
+    words += [str(stowplan.assign(r, policy="best", memory_limit=1))]
+    for word in words:
+        assert not re.search(r"--[a-z]|`?stowplan [a-z]+ ", word), word
+
+
+def test_parameter_names_reach_the_advice() -> None:
+    """JAX tells them where the module does not."""
+    text = (
+        "HloModule m, is_scheduled=true\n\nENTRY e {\n"
+        "  p0 = f32[1000]{0} parameter(0)\n  p1 = f32[1000]{0} parameter(1)\n"
+        "  ROOT a = f32[1000]{0} add(p0, p1)\n}\n"
+    )
+    names = ["args[1]['w']", "kwargs['x']"]
+    plan = stowplan._core.load_bytes(text.encode(), "m", target="cpu", parameter_names=names)
+    advice = stowplan.Analysis(plan).advice()
+    assert [donation.argument for donation in advice.donations] == ["args[1]", "x"]
+    assert "donate_argnums=(1,)" in advice[0].how or "donate_argnames=('x',)" in advice[0].how
+    plain = stowplan.analyze(text, target="cpu").advice()
+    assert [donation.argument for donation in plain.donations] == ["", ""]

@@ -47,5 +47,21 @@ TEST(Arguments, WithoutNamesAreParameters) {
   EXPECT_EQ(DonationSpelling(arguments), "donate_argnums=(0, 1)");
 }
 
+TEST(Arguments, TakeNamesThatTheProgramLacks) {
+  const std::vector<std::string> names = {"args[0]['w']", "args[2]", "kwargs['x']['a']",
+                                          "kwargs['x']['b']", "args[9]"};
+  const std::vector<Argument> arguments =
+      ArgumentsOf(WithPaths({"", "", "", "", "own['w']"}), names);
+  ASSERT_EQ(arguments.size(), 4U);
+  EXPECT_EQ(arguments[0].name, "args[0]");
+  // JAX left out argument 1, and still says which one this is.
+  EXPECT_EQ(arguments[1].position, 2);
+  EXPECT_EQ(DonationSpelling({arguments[1]}), "donate_argnums=(2,)");
+  EXPECT_EQ(arguments[2].name, "x");
+  EXPECT_EQ(arguments[2].paths, (std::vector<std::string>{"x['a']", "x['b']"}));
+  EXPECT_EQ(DonationSpelling({arguments[2]}), "donate_argnames=('x',)");
+  EXPECT_EQ(arguments[3].name, "own");
+}
+
 }  // namespace
 }  // namespace stowplan::advise

@@ -113,6 +113,21 @@ TEST(DumpDirectory, AProtoMayHoldTheAssignment) {
               ElementsAre(DumpLeftover{"module_0002.g", "has no buffer assignment"}));
 }
 
+TEST(DumpDirectory, ProgramsWithoutAPlan) {
+  const DumpDirectory directory = FindModules(
+      Files({"module_0001.f.before_optimizations.txt", "module_0001.f.cpu_after_optimizations.txt",
+             "module_0002.g.before_optimizations.txt",
+             "module_0003.h.cpu_after_optimizations-buffer-assignment.txt",
+             "module_0003.h.cpu_after_optimizations.txt"}));
+  EXPECT_THAT(Names(directory), ElementsAre("module_0003.h"));
+  ASSERT_EQ(directory.programs.size(), 1U);
+  EXPECT_EQ(directory.programs[0].name, "module_0001.f");
+  EXPECT_EQ(directory.programs[0].file(DumpFileKind::kModuleText), 1U);
+  EXPECT_THAT(directory.leftovers,
+              ElementsAre(DumpLeftover{"module_0001.f", "has no buffer assignment"},
+                          DumpLeftover{"module_0002.g", "has no buffer assignment"}));
+}
+
 TEST(DumpDirectory, WhatIsLeftOver) {
   std::vector<DumpFile> files =
       Files({"README", "module_0001.f.cpu_after_optimizations-live-range.txt",
