@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _core, arguments
@@ -53,7 +53,7 @@ class Peak:
     instruction: str  # what runs then
     space: Space
     together: int  # the most that is live at once in all memory spaces
-    spaces: tuple[Space, ...]  # all of them
+    spaces: tuple[Space, ...] = field(repr=False)  # all of them
 
     def __str__(self) -> str:
         where = f" of {self.space}" if len(self.spaces) > 1 else ""

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from . import _core, arguments
@@ -42,13 +44,35 @@ def _other_language(data: bytes) -> str | None:
 
 def _need_compiled(data: bytes, where: str) -> None:
     language = _other_language(data)
-    if language is None:
-        return
-    raise ParseError(
-        f"{where}: this is {language}, a program before it is compiled: nothing is in memory yet\n"
+    if language is not None:
+        raise ParseError(_not_compiled(f"{where}: this is {language}"))
+
+
+def _not_compiled(what: str) -> str:
+    return (
+        f"{what}, a program before it is compiled: nothing is in memory yet\n"
         "  what XLA made of it is wanted: analyze(jax.jit(f).lower(...).compile()), or what\n"
         "  XLA_FLAGS=--xla_dump_to=DIR writes"
     )
+
+
+def check_object(x: Any) -> None:
+    """An Error for what is no program, though it may become one."""
+    kind = type(x)
+    if kind.__module__.startswith("jaxlib.mlir"):
+        raise ArgumentError(_not_compiled("this is StableHLO"))
+    if kind.__name__ in ("ClosedJaxpr", "Jaxpr"):
+        raise ArgumentError(_not_compiled("this is a jaxpr"))
+    if isinstance(x, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
+        raise ArgumentError(
+            "a function is a program only when it is compiled, for given arguments\n"
+            "  say analyze(jax.jit(f).lower(...).compile()), with arrays or jax.ShapeDtypeStruct"
+        )
+    if kind.__module__ in ("builtins", "numpy"):
+        raise ArgumentError(
+            f"{arguments.shown(x)} is no program\n"
+            "  give a Compiled or Lowered of JAX, a path, bytes, or HLO text"
+        )
 
 
 def _head_of(path: str) -> bytes:
@@ -117,6 +141,7 @@ def plan_of(
         if hasattr(x, method):
             data = getattr(x, method)()
             return _own(Analysis(_core.load_bytes(data, "<module>", **settings)), own_plan)
+    check_object(x)
     return _plan_of_jax(x, target, xla_version, own_plan)
 
 

@@ -108,6 +108,11 @@ class Curve:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def __repr__(self) -> str:
+        where = "all memory spaces" if self.space is None else f"memory space {self.space}"
+        most = format_size(int(self.bytes.max(initial=0)))
+        return f"<{len(self)} steps of {where}, at most {most}>"
+
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, a row a step."""
         return frame_of({"time": self.times, "bytes": self.bytes})

@@ -41,6 +41,9 @@ class PackResult:
         """Whether the plan is within the capacity; None: there is none."""
         return None if self.capacity is None else self.bytes <= self.capacity
 
+    def __repr__(self) -> str:
+        return f"<stowplan.PackResult: {self}>"
+
     def __str__(self) -> str:
         buffers = "1 buffer" if len(self.offsets) == 1 else f"{len(self.offsets)} buffers"
         how = "optimal" if self.is_optimal else f"no plan is below {format_size(self.bound)}"

@@ -96,6 +96,11 @@ class PlanResult(Analysis):
         return True if self.fits else False if self._fit[1] > self.memory_limit else None
 
     @property
+    def notes(self) -> list[str]:
+        """As of an Analysis, and whether it fits."""
+        return [*super().notes, *filter(None, (self.verdict,))]
+
+    @property
     def verdict(self) -> str:
         """The same in a sentence; empty without a limit."""
         return "" if self._fit is None else self._fit[2].strip()

@@ -15,7 +15,7 @@ from typing import Any
 from . import _core
 from .analysis import Analysis
 from .errors import Error
-from .inputs import _is_text
+from .inputs import _is_text, check_object
 
 _TEXT_NAME = re.compile(rb"\s*HloModule[ \t]+([^\s,{]+)")
 
@@ -113,6 +113,7 @@ def _to_send(x: Any) -> Any:
     for method in ("as_serialized_hlo_module_proto", "SerializeToString"):
         if hasattr(x, method):
             return getattr(x, method)()
+    check_object(x)
     from . import jax_inputs
 
     return Sent(dataclasses.replace(jax_inputs.extract(x)))

@@ -256,15 +256,14 @@ Largest LargestProgram(const std::vector<InputModule>& modules, const PlanInputO
   return largest;
 }
 
-std::string_view ListerOf(const Listener& listener) {
-  return listener.speech() == Speech::kPython ? "stowplan.sweep" : "`stowplan report`";
-}
-
 // Of many modules one is asked about: that with the most memory.
 std::optional<PlanInput> LoadLargest(Inputs inputs, const PlanInputOptions& options,
                                      Listener& listener) {
   const std::vector<InputModule> modules = inputs.modules;
   Largest largest = LargestPlan(inputs, options, listener);
+  // `report` knows plans that are there, and no others.
+  std::string_view lister = largest ? "; `stowplan report` lists them" : "";
+  if (listener.speech() == Speech::kPython) lister = "; stowplan.sweep lists them";
   if (!largest) largest = LargestProgram(modules, options);
   if (!largest) {
     ShowLeftovers(inputs, listener);
@@ -273,9 +272,9 @@ std::optional<PlanInput> LoadLargest(Inputs inputs, const PlanInputOptions& opti
   }
   listener.Note(
       fmt::format("note: of {} modules this is the largest, {} with {}\n"
-                  "      ({} chooses; {} lists them)\n",
+                  "      ({} chooses{})\n",
                   modules.size(), largest->first.name, HumanBytes(largest->second),
-                  listener.Option("module", "NAME"), ListerOf(listener)));
+                  listener.Option("module", "NAME"), lister));
   return LoadPlan(std::move(largest->first), options, listener);
 }
 

@@ -115,6 +115,9 @@ def test_wrong_arguments(name: str) -> None:
         (lambda: SEED.curve("HBN"), "there is no memory space 'HBN'\n  there is 0 ('HBM'), 1 ("),
         (lambda: stowplan.analyze(""), "the str is empty"),
         (lambda: stowplan.analyze([]), "no file is named"),
+        (lambda: stowplan.analyze(None), "None is no program\n  give a Compiled or Lowered"),
+        (lambda: stowplan.analyze(lambda x: x), "a function is a program only when it is compiled"),
+        (lambda: stowplan.sweep([3]), "3 is no program"),
         (lambda: stowplan.analyze([1]), "given by their paths, not as 1"),
         (lambda: stowplan.analyze(MODULE, target=5), "target=5: the name of a machine"),
         (

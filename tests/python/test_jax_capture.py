@@ -157,7 +157,7 @@ def test_budget_of_the_peak() -> None:
     footprint = watch.checked[0]
     assert footprint.bytes == footprint.peak == stowplan.analyze(compiled).peak.bytes
     assert footprint.total >= footprint.bytes
-    with pytest.raises(stowplan.Error, match="no such figure"):
+    with pytest.raises(stowplan.Error, match="there is no figure .weight."):
         stowplan.budget("1GiB", of="weight")
     with pytest.raises(stowplan.Error):
         stowplan.budget("many")

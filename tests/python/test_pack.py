@@ -72,6 +72,9 @@ def test_capacity() -> None:
     assert (small.status, small.fits) == ("infeasible", False)
     assert stowplan.pack(sizes, starts, ends, capacity="1KiB").fits is True
     assert stowplan.pack(sizes, starts, ends).fits is None
+    assert repr(stowplan.pack([1] * 500, [0] * 500, [1] * 500)) == (
+        "<stowplan.PackResult: 500 buffers in 500B: optimal>"
+    )
     assert str(small) == ("3 buffers in 12B: optimal; it does not fit 11B, nor does any other plan")
 
 

@@ -76,6 +76,8 @@ def test_slices_and_repr(seed: Path) -> None:
     assert repr(r.values) == f"<{len(r.values)} rows of Value>"
     assert "seed_004" in repr(r)
     assert repr(r.peak_by("kind")).startswith("<")
+    assert repr(r.curve()).endswith(f"at most {stowplan.format_size(r.peak.bytes)}>")
+    assert len(repr(r.peak)) < 300
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,7 @@ def test_whether_it_fits() -> None:
     small = stowplan.assign(r, policy="best", memory_limit="4MiB")
     assert (small.fits, small.can_fit) == (False, False)
     assert str(small).endswith(small.verdict)
+    assert small.verdict in small.notes and "does not fit" in small._repr_html_()
     assert small.table.rstrip() in str(small)
     assert "does not fit 4.00MiB (4194304)" in repr(small) and "PlanResult" in repr(small)
     assert small.page() == stowplan.assign(r, policy="best", memory_limit="5MiB").page()
