@@ -61,8 +61,9 @@ class PackResult:
 
 
 def _is_array(x: object) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(x, numpy.ndarray)
+    # Another thread may be about to import it.
+    kind = getattr(sys.modules.get("numpy"), "ndarray", None)
+    return kind is not None and isinstance(x, kind)
 
 
 def _numbers(x: Any, what: str) -> Any:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import random
+import sys
+import types
 
 import numpy
 import pytest
@@ -106,3 +108,9 @@ def test_mistakes(sizes: object, starts: object, ends: object) -> None:
 def test_bad_alignments(alignment: int) -> None:
     with pytest.raises(stowplan.Error):
         stowplan.pack([1, 2, 3], [0, 0, 0], [1, 1, 1], alignment=alignment)
+
+
+def test_while_another_thread_imports_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is among the modules then, with nothing in it yet."""
+    monkeypatch.setitem(sys.modules, "numpy", types.ModuleType("numpy"))
+    assert stowplan.pack([4, 4, 8], [0, 2, 4], [3, 5, 6]).bytes == 12
