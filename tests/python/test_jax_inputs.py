@@ -154,7 +154,7 @@ def test_all_releases_are_known_to_the_planner() -> None:
 def test_not_a_program(step: Any) -> None:
     with pytest.raises(stowplan.Error, match="only for given arguments"):
         stowplan.analyze(step)
-    with pytest.raises(stowplan.Error, match="holds no program"):
+    with pytest.raises(stowplan.Error, match="is no program"):
         stowplan.analyze(object())
 
 
