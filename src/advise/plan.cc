@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/advise/plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "stowplan/check/check.h"
@@ -10,10 +11,8 @@
 namespace stowplan::advise {
 
 SpaceFigures Figures::Space(int64_t color) const {
-  for (const SpaceFigures& space : spaces) {
-    if (space.color == color) return space;
-  }
-  return {.color = color};
+  const auto found = std::ranges::lower_bound(spaces, color, {}, &SpaceFigures::color);
+  return found == spaces.end() || found->color != color ? SpaceFigures{.color = color} : *found;
 }
 
 Result<Figures> FiguresOf(const report::Report& report) {
@@ -25,9 +24,9 @@ Result<Figures> FiguresOf(const report::Report& report) {
   for (const report::Allocation& allocation : report.allocations.rows()) {
     if (allocation.is_thread_local) continue;
     figures.bytes += allocation.size;
-    for (SpaceFigures& space : figures.spaces) {
-      if (space.color == allocation.color) space.bytes += allocation.size;
-    }
+    // Each memory space with an allocation is there.
+    std::ranges::lower_bound(figures.spaces, allocation.color, {}, &SpaceFigures::color)->bytes +=
+        allocation.size;
     if (allocation.parameter) figures.argument += allocation.size;
     if (allocation.is_maybe_live_out) figures.output += allocation.size;
     if (allocation.parameter && allocation.is_maybe_live_out) figures.alias += allocation.size;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/best_plan.h"
 
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,14 +66,14 @@ Result<std::optional<Preset>> PresetOf(const PlanInput& input, const Rules& rule
 // found.
 void NoteOtherPlan(const PlanInput& input, const BestInput& best, const Setting& setting,
                    Listener& listener) {
+  std::map<int64_t, int64_t> temporaries;  // by memory space
+  for (const report::Allocation& allocation : input.report.allocations.rows()) {
+    if (!allocation.is_temp()) continue;
+    int64_t& sum = temporaries[allocation.color];  // MakePicture will see whether it fits
+    sum = CheckedAdd(sum, allocation.size).value_or(INT64_MAX);
+  }
   for (const BestHeap& heap : best.heaps) {
-    int64_t bytes = 0;  // MakePicture will see whether the sum fits
-    for (const report::Allocation& allocation : input.report.allocations.rows()) {
-      const bool is_temporary = !allocation.parameter && !allocation.is_constant &&
-                                !allocation.is_maybe_live_out && !allocation.is_thread_local;
-      if (is_temporary && allocation.color == heap.color)
-        bytes = CheckedAdd(bytes, allocation.size).value_or(INT64_MAX);
-    }
+    const int64_t bytes = temporaries[heap.color];
     if (bytes == heap.xla_bytes) continue;
     listener.Note(fmt::format(
         "note: the temporaries of memory space {} take {} in the plan that is there, and {}\n"

@@ -39,8 +39,7 @@ DiffView MakeDiffView(std::string name, const explain::Picture& a, const explain
                 .group = group,
                 .limit = limit,
                 .causes = {}};
-  for (const SpaceDiff& space : view.diff.spaces)
-    view.causes.push_back(diff::CausesOf(space, view.diff.match, a, b, group));
+  view.causes = diff::AllCausesOf(view.diff, a, b, group);
   return view;
 }
 

@@ -159,6 +159,7 @@ class Gate {
                      const PicturedPlan* base, const PicturedPlan* plan) {
     const report::Backend backend = (plan != nullptr ? plan : base)->picture.backend;
     std::optional<diff::Diff> diff;
+    std::vector<std::vector<diff::Cause>> causes;  // by its spaces
     for (gate::Verdict& verdict :
          gate::CheckGrowth(was, figures, options_.growth, gate::Rule::kGrowth)) {
       Add(std::move(verdict), backend);
@@ -171,11 +172,13 @@ class Gate {
           return false;
         }
         diff = *std::move(made);
+        causes = diff::AllCausesOf(*diff, base->picture, plan->picture);
       }
       const auto space =
-          std::ranges::find(diff->spaces, row.verdict.space, &diff::SpaceDiff::space);
-      if (space == diff->spaces.end() || !diff->has_peak) continue;
-      row.causes = diff::CausesOf(*space, diff->match, base->picture, plan->picture);
+          std::ranges::lower_bound(diff->spaces, row.verdict.space, {}, &diff::SpaceDiff::space);
+      if (space == diff->spaces.end() || space->space != row.verdict.space || !diff->has_peak)
+        continue;
+      row.causes = causes[static_cast<size_t>(space - diff->spaces.begin())];
       if (options_.limit != 0 && row.causes.size() > options_.limit)
         row.causes.resize(options_.limit);
     }

@@ -142,9 +142,9 @@ struct Key {
 
 class Grouper {
  public:
-  Grouper(const SpaceDiff& space, const Match& match, const Picture& a, const Picture& b,
-          Group group)
-      : space_(space), a_(a), b_(b), group_(group), links_(match, a, b, group) {}
+  Grouper(const SpaceDiff& space, const Picture& a, const Picture& b, Group group,
+          PlaceLinks& links)
+      : space_(space), a_(a), b_(b), group_(group), links_(links) {}
 
   std::vector<Cause> Run() {
     for (size_t i = 0; i < space_.changes.size(); ++i) AddChange(static_cast<uint32_t>(i));
@@ -285,7 +285,7 @@ class Grouper {
   const Picture& a_;
   const Picture& b_;
   Group group_;
-  PlaceLinks links_;
+  PlaceLinks& links_;
   std::map<Key, Cause> causes_;
 };
 
@@ -293,7 +293,18 @@ class Grouper {
 
 std::vector<Cause> CausesOf(const SpaceDiff& space, const Match& match, const Picture& a,
                             const Picture& b, Group group) {
-  return Grouper(space, match, a, b, group).Run();
+  PlaceLinks links(match, a, b, group);
+  return Grouper(space, a, b, group, links).Run();
+}
+
+std::vector<std::vector<Cause>> AllCausesOf(const Diff& diff, const Picture& a, const Picture& b,
+                                            Group group) {
+  PlaceLinks links(diff.match, a, b, group);
+  std::vector<std::vector<Cause>> causes;
+  causes.reserve(diff.spaces.size());
+  for (const SpaceDiff& space : diff.spaces)
+    causes.push_back(Grouper(space, a, b, group, links).Run());
+  return causes;
 }
 
 }  // namespace stowplan::diff

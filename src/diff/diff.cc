@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/radix_sort.h"
 #include "diff/moments.h"
 #include "stowplan/explain/moment.h"
 #include "stowplan/explain/partition.h"
@@ -113,14 +114,21 @@ class Differ {
  private:
   static report::Peak PeakOf(const report::TruePeak& peaks, std::optional<int64_t> space) {
     if (!space) return peaks.all;
-    const auto found = std::ranges::find(peaks.spaces, *space, &report::SpacePeak::color);
-    return found == peaks.spaces.end() ? report::Peak{} : found->peak;
+    const auto found =
+        std::ranges::lower_bound(peaks.spaces, *space, {}, &report::SpacePeak::color);
+    return found == peaks.spaces.end() || found->color != *space ? report::Peak{} : found->peak;
   }
 
-  static int64_t AllocatedBytes(const report::Report& report, std::optional<int64_t> space) {
+  static int64_t AllocatedBytes(const Picture& picture, std::optional<int64_t> space) {
     int64_t bytes = 0;
-    for (const report::Allocation& allocation : report.allocations.rows()) {
-      if (!space || allocation.color == *space) bytes += allocation.size;
+    const auto add = [&](const explain::Space& one) {
+      for (const report::AllocationId id : one.allocations)
+        bytes += picture.report->allocations[id].size;
+    };
+    if (!space) {
+      std::ranges::for_each(picture.spaces, add);
+    } else if (const explain::Space* found = picture.FindSpace(*space); found != nullptr) {
+      add(*found);
     }
     return bytes;
   }
@@ -129,8 +137,8 @@ class Differ {
     SpaceDiff& out = diff_.spaces.emplace_back();
     out.space = space;
     if (!diff_.has_peak) {
-      out.footprint_a.bytes = AllocatedBytes(*a_.report, space);
-      out.footprint_b.bytes = AllocatedBytes(*b_.report, space);
+      out.footprint_a.bytes = AllocatedBytes(a_, space);
+      out.footprint_b.bytes = AllocatedBytes(b_, space);
       return;
     }
     out.a = PeakOf(*a_.peak, space);
@@ -173,15 +181,25 @@ class Differ {
   }
 
   void Compare(const Moment& mine, const Moment& theirs, SpaceDiff& out) {
-    std::vector<const Share*> a_shares(a_.values.size());
-    for (const Share& share : mine.shares) a_shares[share.value.index] = &share;
-    std::vector<Share> rows = theirs.shares;
-    std::ranges::sort(rows, {}, &Share::value);
-    for (const Share& share : rows) {
+    // In the order of the tables. There may be many memory spaces, so nothing here is as long as
+    // the program.
+    const auto by_value = [](std::vector<Share> shares) {
+      RadixSort(shares, [](const Share& share) { return uint64_t{share.value.index}; });
+      return shares;
+    };
+    const std::vector<Share> a_shares = by_value(mine.shares);
+    std::vector<bool> is_paired(a_shares.size());
+    const auto find = [&](ValueId value) {
+      const auto found = std::ranges::lower_bound(a_shares, value, {}, &Share::value);
+      const bool is_there = found != a_shares.end() && found->value == value;
+      return is_there ? static_cast<size_t>(found - a_shares.begin()) : a_shares.size();
+    };
+    for (const Share& share : by_value(theirs.shares)) {
       const ValueId partner = diff_.match.a_of_b[share.value.index];
-      if (!partner.is_none() && a_shares[partner.index] != nullptr) {
-        AddBoth(*a_shares[partner.index], share, out);
-        a_shares[partner.index] = nullptr;
+      const size_t row = partner.is_none() ? a_shares.size() : find(partner);
+      if (row != a_shares.size() && !is_paired[row]) {
+        AddBoth(a_shares[row], share, out);
+        is_paired[row] = true;
         continue;
       }
       Term term =
@@ -191,13 +209,12 @@ class Differ {
       Add(term, share.bytes, partner, share.value, out);
     }
     for (size_t i = 0; i < a_shares.size(); ++i) {
-      if (a_shares[i] == nullptr) continue;
-      const ValueId partner = diff_.match.b_of_a[i];
-      Term term =
-          TermOf(b_, partner, IsCopy(a_, ValueId(i)), Term::kGone, Term::kShorter, out.space);
-      if (term == Term::kShorter && IsDonationChanged(ValueId(i), partner))
-        term = Term::kSharingWon;
-      Add(term, -a_shares[i]->bytes, ValueId(i), partner, out);
+      if (is_paired[i]) continue;
+      const ValueId value = a_shares[i].value;
+      const ValueId partner = diff_.match.b_of_a[value.index];
+      Term term = TermOf(b_, partner, IsCopy(a_, value), Term::kGone, Term::kShorter, out.space);
+      if (term == Term::kShorter && IsDonationChanged(value, partner)) term = Term::kSharingWon;
+      Add(term, -a_shares[i].bytes, value, partner, out);
     }
   }
 
@@ -311,8 +328,8 @@ class Differ {
   const Picture& a_;
   const Picture& b_;
   Diff diff_;
-  std::vector<int64_t> b_times_;  // by time of A
-  std::vector<int64_t> a_times_;  // by time of B
+  std::vector<SameTime> b_times_;  // by time of A
+  std::vector<SameTime> a_times_;  // by time of B
   bool is_a_first_ = true;
 };
 

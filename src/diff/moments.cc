@@ -13,17 +13,27 @@ using explain::Picture;
 using explain::Share;
 using report::ValueId;
 
-std::vector<int64_t> SameTimes(const Picture& from, const Picture& to,
-                               const std::vector<ValueId>& partners) {
+std::vector<SameTime> SameTimes(const Picture& from, const Picture& to,
+                                const std::vector<ValueId>& partners) {
   if (!from.report->live_ranges || !to.report->live_ranges) return {};
-  std::vector<int64_t> times(from.report->live_ranges->sequence.size(), -1);
+  std::vector<SameTime> times(from.report->live_ranges->sequence.size());
   for (size_t i = 0; i < partners.size(); ++i) {
     if (partners[i].is_none()) continue;
     const int64_t time = from.op_of(ValueId(i)).time;
     const int64_t same = to.op_of(partners[i]).time;
     // An instruction is known by the first of its values that has a partner.
-    if (time >= 0 && same >= 0 && times[static_cast<size_t>(time)] < 0)
-      times[static_cast<size_t>(time)] = same;
+    if (time >= 0 && same >= 0 && times[static_cast<size_t>(time)].time < 0)
+      times[static_cast<size_t>(time)].time = same;
+  }
+  int64_t last = -1;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i].time >= 0) last = static_cast<int64_t>(i);
+    times[i].before = last;
+  }
+  last = static_cast<int64_t>(times.size());
+  for (size_t i = times.size(); i-- > 0;) {
+    if (times[i].time >= 0) last = static_cast<int64_t>(i);
+    times[i].behind = last;
   }
   return times;
 }
@@ -48,19 +58,17 @@ int64_t Distance(const std::unordered_map<uint32_t, int64_t>& expected, const Mo
 // Times of `to` to look at, the likeliest first: the instruction itself, else as far behind the
 // one before, or before the one behind, as here. Both programs begin and end at the same moment.
 std::vector<int64_t> Candidates(int64_t time, const Picture& to,
-                                const std::vector<int64_t>& times) {
+                                const std::vector<SameTime>& times) {
   const auto count = static_cast<int64_t>(times.size());
   const int64_t end = to.report->live_ranges->end;  // behind the last
   const int64_t at = std::clamp<int64_t>(time, 0, std::max<int64_t>(0, count - 1));
   const auto same_of = [&](int64_t i) {
     if (i < 0) return int64_t{-1};
-    return i < count ? times[static_cast<size_t>(i)] : end;
+    return i < count ? times[static_cast<size_t>(i)].time : end;
   };
   if (at == time && count != 0 && same_of(at) >= 0) return {same_of(at)};
-  int64_t before = at;
-  while (before >= 0 && same_of(before) < 0) --before;
-  int64_t behind = at;
-  while (behind < count && same_of(behind) < 0) ++behind;
+  const int64_t before = count == 0 ? 0 : times[static_cast<size_t>(at)].before;
+  const int64_t behind = count == 0 ? 0 : times[static_cast<size_t>(at)].behind;
   std::vector<int64_t> found;
   const auto add = [&](int64_t candidate) {
     candidate = std::clamp<int64_t>(candidate, 0, end);
@@ -76,7 +84,7 @@ std::vector<int64_t> Candidates(int64_t time, const Picture& to,
 
 }  // namespace
 
-Moment SameMoment(const Moment& moment, const Picture& to, const std::vector<int64_t>& times,
+Moment SameMoment(const Moment& moment, const Picture& to, const std::vector<SameTime>& times,
                   const std::vector<ValueId>& partners) {
   const std::vector<int64_t> candidates = Candidates(moment.time, to, times);
   if (candidates.size() == 1) return explain::MomentAt(to, candidates[0], moment.space);

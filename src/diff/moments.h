@@ -12,14 +12,19 @@
 
 namespace stowplan::diff {
 
-// By time of `from`: when `to` runs the same instruction; -1: it does not. `partners` are by the
-// values of `from`.
-std::vector<int64_t> SameTimes(const explain::Picture& from, const explain::Picture& to,
-                               const std::vector<report::ValueId>& partners);
+// By time of `from`: when `to` runs the same instruction, and where the nearest are that it runs.
+struct SameTime {
+  int64_t time = -1;   // -1: `to` does not run it
+  int64_t before = 0;  // the last time of `from`, up to this one, that `to` has too; -1: none
+  int64_t behind = 0;  // the first from here on; the number of times: none
+};
+// `partners` are by the values of `from`.
+std::vector<SameTime> SameTimes(const explain::Picture& from, const explain::Picture& to,
+                                const std::vector<report::ValueId>& partners);
 
 // The moment of `to` that is `moment` of `from`.
 explain::Moment SameMoment(const explain::Moment& moment, const explain::Picture& to,
-                           const std::vector<int64_t>& times,
+                           const std::vector<SameTime>& times,
                            const std::vector<report::ValueId>& partners);
 
 }  // namespace stowplan::diff

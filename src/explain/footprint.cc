@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "base/radix_sort.h"
@@ -13,19 +14,6 @@
 namespace stowplan::explain {
 
 using report::ByteRange;
-
-int64_t AlignmentOf(const report::Report& report, int64_t space) {
-  constexpr uint64_t kMost = 4096;
-  uint64_t offsets = 0;
-  for (const report::Value& value : report.values.rows()) {
-    if (value.allocation.is_none()) continue;
-    const report::Allocation& allocation = report.allocations[value.allocation];
-    if (allocation.color == space && !allocation.is_thread_local)
-      offsets |= static_cast<uint64_t>(value.offset);
-  }
-  if (offsets == 0) return 1;
-  return static_cast<int64_t>(std::min(kMost, offsets & (~offsets + 1)));
-}
 
 namespace {
 
@@ -102,37 +90,54 @@ void Add(const Footprint& more, Footprint& sum) {
   sum.thread_local_bytes += more.thread_local_bytes;
 }
 
+// `live` is by the space's allocations.
+Footprint SplitSpace(const Picture& picture, const Space& space, std::span<const int64_t> live) {
+  const report::Report& report = *picture.report;
+  // The values of each allocation, one behind the other.
+  std::vector<report::ValueId> values = space.values;
+  const auto allocation_of = [&](report::ValueId value) {
+    return uint64_t{report.values[value].allocation.index};
+  };
+  RadixSort(values, allocation_of);
+  Footprint sum;
+  size_t begin = 0;
+  for (size_t i = 0; i < space.allocations.size(); ++i) {
+    const report::AllocationId id = space.allocations[i];
+    size_t end = begin;
+    while (end < values.size() && allocation_of(values[end]) == id.index) ++end;
+    Add(SplitOf(report, report.allocations[id], std::span(values).subspan(begin, end - begin),
+                picture.peak->allocations[id.index], live[i], space.alignment),
+        sum);
+    begin = end;
+  }
+  return sum;
+}
+
 }  // namespace
 
 Footprint FootprintOf(const Picture& picture, const Moment& moment) {
   const report::Report& report = *picture.report;
   Footprint sum;
   if (!picture.peak) return sum;
+  if (moment.space) {
+    const Space* const space = picture.FindSpace(*moment.space);
+    if (space == nullptr) return sum;
+    std::vector<int64_t> live(space->allocations.size());
+    for (const Share& share : moment.shares) {
+      const auto at =
+          std::ranges::lower_bound(space->allocations, report.values[share.value].allocation);
+      live[static_cast<size_t>(at - space->allocations.begin())] += share.bytes;
+    }
+    return SplitSpace(picture, *space, live);
+  }
   std::vector<int64_t> live(report.allocations.size());
   for (const Share& share : moment.shares)
     live[report.values[share.value].allocation.index] += share.bytes;
-  // The values of each allocation, one behind the other.
-  std::vector<uint32_t> begins(report.allocations.size() + 1);
-  for (const report::Value& value : report.values.rows()) {
-    if (!value.allocation.is_none()) ++begins[value.allocation.index + 1];
-  }
-  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-  std::vector<report::ValueId> values(begins.back());
-  std::vector<uint32_t> next = begins;
-  for (size_t i = 0; i < report.values.size(); ++i) {
-    const report::AllocationId allocation = report.values[report::ValueId(i)].allocation;
-    if (!allocation.is_none()) values[next[allocation.index]++] = report::ValueId(i);
-  }
-  std::vector<std::pair<int64_t, int64_t>> steps;  // by memory space
-  for (size_t i = 0; i < report.allocations.size(); ++i) {
-    const report::Allocation& allocation = report.allocations[report::AllocationId(i)];
-    if (moment.space && allocation.color != *moment.space) continue;
-    auto step = std::ranges::find(steps, allocation.color, &std::pair<int64_t, int64_t>::first);
-    if (step == steps.end())
-      step = steps.insert(step, {allocation.color, AlignmentOf(report, allocation.color)});
-    Add(SplitOf(report, allocation, std::span(values).subspan(begins[i], begins[i + 1] - begins[i]),
-                picture.peak->allocations[i], live[i], step->second),
-        sum);
+  for (const Space& space : picture.spaces) {
+    std::vector<int64_t> own;
+    own.reserve(space.allocations.size());
+    for (const report::AllocationId id : space.allocations) own.push_back(live[id.index]);
+    Add(SplitSpace(picture, space, own), sum);
   }
   return sum;
 }

@@ -7,7 +7,12 @@ namespace stowplan::explain {
 
 Moment MomentAt(const Picture& picture, int64_t time, std::optional<int64_t> space) {
   Moment moment{.time = time, .space = space, .bytes = 0, .shares = {}};
-  const std::vector<report::LiveValue> values = report::LiveValuesAt(*picture.report, time, space);
+  std::vector<report::LiveValue> values;
+  if (!space) {
+    values = report::LiveValuesAt(*picture.report, time);
+  } else if (const Space* found = picture.FindSpace(*space); found != nullptr) {
+    values = report::LiveAmong(*picture.report, time, found->values);
+  }
   moment.shares.reserve(values.size());
   for (const report::LiveValue& live : values) {
     // Padding stands behind the data: a value that shares its place loses that first.

@@ -8,6 +8,7 @@
 #include "explain/kinds.h"
 #include "explain/labels.h"
 #include "explain/op_slots.h"
+#include "explain/spaces.h"
 #include "stowplan/report/replan.h"
 #include "stowplan/report/summary.h"
 
@@ -119,6 +120,7 @@ Result<Picture> MakePicture(const report::Report& report, const hlo::Module* mod
   picture.report = &report;
   picture.module = module;
   AddTarget(target, picture);
+  picture.spaces = SpacesOf(report);
   AddLabels(parameter_names, picture);
   AddPadding(picture);
   if (report::HasPeak(report)) {

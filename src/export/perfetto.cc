@@ -6,6 +6,7 @@
 // each name a track of their own, and values have as many names as there are values.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "base/human_bytes.h"
@@ -50,6 +51,9 @@ class TraceWriter {
       WriteCounter(kProgramProcess, "live bytes, all memory spaces", curves.all);
     WriteMoment();
     const std::vector<AllocationSpans> spans = FindSpans(report_, values_);
+    std::map<int64_t, std::vector<const AllocationSpans*>> spans_of;  // by memory space
+    for (const AllocationSpans& one : spans)
+      spans_of[report_.allocations[one.allocation].color].push_back(&one);
     int64_t process = kProgramProcess;
     for (const explain::Curve& curve : curves.spaces) {
       if (moment_.space && moment_.space != curve.space) continue;
@@ -57,10 +61,7 @@ class TraceWriter {
       Name("process_name", process, 0, SpaceWord(picture_, *curve.space));
       Sort("process_sort_index", process, 0, process);
       WriteCounter(process, "live bytes", curve);
-      for (const AllocationSpans& allocation : spans) {
-        if (report_.allocations[allocation.allocation].color == curve.space)
-          WriteAllocation(process, allocation);
-      }
+      for (const AllocationSpans* one : spans_of[*curve.space]) WriteAllocation(process, *one);
     }
     json_.End();
     json_.End();

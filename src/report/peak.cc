@@ -296,12 +296,13 @@ int64_t BytesAt(const Curve& curve, int64_t time) {
 namespace {
 
 struct LivePlace {
-  ByteRange bytes;
+  ByteRange bytes;  // of its allocation
+  uint32_t allocation = 0;
   uint32_t row = 0;  // of the values that are live
 };
 
-// Of values that lie over each other: the youngest takes its bytes first. `rows` are in the order
-// of the table.
+// Of values of an allocation that lie over each other: the youngest takes its bytes first. `rows`
+// are in the order of the table.
 void ShareBytes(const Report& report, std::span<const LivePlace> places,
                 std::vector<LiveValue>& rows) {
   std::vector<LivePlace> young(places.begin(), places.end());
@@ -321,34 +322,45 @@ void ShareBytes(const Report& report, std::span<const LivePlace> places,
 
 }  // namespace
 
-std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
-                                    std::optional<int64_t> color) {
-  std::vector<LiveValue> values;
-  const std::optional<std::vector<int64_t>> begins = LineUp(report);
-  if (!begins) return values;
+std::vector<LiveValue> LiveAmong(const Report& report, int64_t time,
+                                 std::span<const ValueId> values) {
+  std::vector<LiveValue> live;
   std::vector<LivePlace> places;
-  for (size_t i = 0; i < report.values.size(); ++i) {
-    const Value& value = report.values[ValueId(i)];
+  for (const ValueId id : values) {
+    const Value& value = report.values[id];
     if (!IsCounted(report, value) || value.start > time || value.end < time) continue;
-    if (color && report.allocations[value.allocation].color != *color) continue;
-    const int64_t begin = (*begins)[value.allocation.index] + value.offset;
-    places.push_back({.bytes = {.begin = begin, .end = begin + value.size},
-                      .row = static_cast<uint32_t>(values.size())});
-    values.push_back({.value = ValueId(i), .bytes = value.size});
+    places.push_back({.bytes = {.begin = value.offset, .end = value.offset + value.size},
+                      .allocation = value.allocation.index,
+                      .row = static_cast<uint32_t>(live.size())});
+    live.push_back({.value = id, .bytes = value.size});
   }
   RadixSort(places, [](const LivePlace& place) { return RadixKey(place.bytes.begin); });
+  RadixSort(places, [](const LivePlace& place) { return uint64_t{place.allocation}; });
   // Most have their bytes for themselves.
   for (size_t first = 0; first < places.size();) {
     int64_t end = places[first].bytes.end;
     size_t last = first + 1;
-    for (; last < places.size() && places[last].bytes.begin < end; ++last)
+    for (; last < places.size() && places[last].allocation == places[first].allocation &&
+           places[last].bytes.begin < end;
+         ++last)
       end = std::max(end, places[last].bytes.end);
-    if (last - first > 1)
-      ShareBytes(report, std::span(places).subspan(first, last - first), values);
+    if (last - first > 1) ShareBytes(report, std::span(places).subspan(first, last - first), live);
     first = last;
   }
-  RadixSort(values, [](const LiveValue& live) { return ~RadixKey(live.bytes); });
-  return values;
+  RadixSort(live, [](const LiveValue& row) { return ~RadixKey(row.bytes); });
+  return live;
+}
+
+std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
+                                    std::optional<int64_t> color) {
+  if (!LineUp(report)) return {};
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < report.values.size(); ++i) {
+    const Value& value = report.values[ValueId(i)];
+    if (value.allocation.is_none() || value.start > time || value.end < time) continue;
+    if (!color || report.allocations[value.allocation].color == *color) values.emplace_back(i);
+  }
+  return LiveAmong(report, time, values);
 }
 
 }  // namespace stowplan::report

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <limits>
-#include <set>
+#include <map>
 
 #include "base/human_bytes.h"
 #include "hlo/number.h"
@@ -241,11 +241,11 @@ void AppendTotal(int64_t total, std::string& out) {
 // Since 2026-03: a block a memory space.
 std::string WriteSpaces(const Report& report) {
   UsageComputer computer(report, UsageOrder::kFixed);
-  std::set<int64_t> colors;
-  for (const Allocation& allocation : report.allocations.rows()) colors.insert(allocation.color);
+  std::map<int64_t, std::vector<AllocationId>> spaces;  // by color
+  for (const AllocationId id : computer.SortedAllocations(std::nullopt))
+    spaces[report.allocations[id].color].push_back(id);
   std::string out;
-  for (const int64_t color : colors) {
-    const std::vector<AllocationId> ids = computer.SortedAllocations(color);
+  for (const auto& [color, ids] : spaces) {
     const int64_t total = SizeOf(report, ids);
     out.append("Memory Space: ").append(UsageSpaceName(color)).append(" (color=");
     AppendNumber(color, out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <map>
 #include <optional>
 
 #include "base/json_writer.h"
@@ -71,6 +71,8 @@ void WriteNames(JsonWriter& json) {
 }
 
 void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& curves) {
+  std::map<int64_t, const Bound*> bounds;
+  for (const Bound& bound : shown.bounds) bounds.try_emplace(bound.color, &bound);
   json.BeginArray("spaces");
   for (const explain::Curve& curve : curves.spaces) {
     json.BeginObject();
@@ -78,10 +80,11 @@ void WriteSpaces(JsonWriter& json, const Shown& shown, const explain::Curves& cu
     json.Field("name", report::SpaceName(shown.picture->backend, *curve.space));
     WritePeak(json, "peak", curve.peak);
     WriteFootprint(json, explain::FootprintAt(*shown.picture, curve.peak.time, curve.space));
-    const auto bound = std::ranges::find(shown.bounds, *curve.space, &Bound::color);
-    const bool has_bound = bound != shown.bounds.end();
-    WriteOptional(json, "bound", has_bound ? std::optional(bound->bytes) : std::nullopt);
-    if (has_bound && !bound->proof.empty()) json.Field("proof", std::string_view(bound->proof));
+    const auto found = bounds.find(*curve.space);
+    const Bound* const bound = found == bounds.end() ? nullptr : found->second;
+    WriteOptional(json, "bound", bound != nullptr ? std::optional(bound->bytes) : std::nullopt);
+    if (bound != nullptr && !bound->proof.empty())
+      json.Field("proof", std::string_view(bound->proof));
     json.End();
   }
   json.End();

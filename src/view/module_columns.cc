@@ -186,8 +186,9 @@ class ModuleWriter {
     std::vector<uint8_t> kind;
     for (uint32_t a = 0; a < report_.allocations.size(); ++a) {
       const report::Allocation& allocation = report_.allocations[AllocationId(a)];
-      const auto at = std::ranges::find(curves_.spaces, allocation.color,
-                                        [](const explain::Curve& curve) { return *curve.space; });
+      const auto at =
+          std::ranges::lower_bound(curves_.spaces, allocation.color, {},
+                                   [](const explain::Curve& curve) { return *curve.space; });
       number.push_back(TimeOf(allocation.number));
       size.push_back(static_cast<double>(allocation.size));
       space.push_back(static_cast<uint32_t>(at - curves_.spaces.begin()));

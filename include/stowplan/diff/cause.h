@@ -54,5 +54,10 @@ struct Cause {
 [[nodiscard]] std::vector<Cause> CausesOf(const SpaceDiff& space, const Match& match,
                                           const explain::Picture& a, const explain::Picture& b,
                                           Group group = Group::kCause);
+// The same of each memory space, by Diff::spaces.
+[[nodiscard]] std::vector<std::vector<Cause>> AllCausesOf(const Diff& diff,
+                                                          const explain::Picture& a,
+                                                          const explain::Picture& b,
+                                                          Group group = Group::kCause);
 
 }  // namespace stowplan::diff

@@ -43,11 +43,8 @@ struct Footprint {
   }
 };
 
-// What the offsets of a memory space are multiples of, as far as they show it: the largest power of
-// two, at most 4096, that divides them all; 1 when all are 0.
-[[nodiscard]] int64_t AlignmentOf(const report::Report& report, int64_t space);
-
-// All allocations of the moment's memory space, or all there are, together.
+// All allocations of the moment's memory space, or all there are, together. Costs no more than
+// these have.
 [[nodiscard]] Footprint FootprintOf(const Picture& picture, const Moment& moment);
 // The same; needs what MomentAt needs.
 [[nodiscard]] Footprint FootprintAt(const Picture& picture, int64_t time,

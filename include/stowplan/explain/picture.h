@@ -94,6 +94,16 @@ struct OpSlot {
   OpId op;  // none: free
 };
 
+// What lies in a memory space, each in the order of its table.
+struct Space {
+  int64_t color = 0;
+  std::vector<report::AllocationId> allocations = {};
+  std::vector<report::ValueId> values = {};
+  // What its offsets are multiples of, as far as they show it: the largest power of two, at most
+  // 4096, that divides them all; 1 when all are 0. Thread-local allocations do not count.
+  int64_t alignment = 1;
+};
+
 struct Picture {
   const report::Report* report = nullptr;
   const hlo::Module* module = nullptr;  // null: there is none
@@ -108,6 +118,7 @@ struct Picture {
   report::PlainSizes plain_sizes = {};            // by report::ValueId
   std::optional<report::TruePeak> peak = {};      // absent when no file tells live ranges
   report::Curves curves = {};                     // empty then
+  std::vector<Space> spaces = {};                 // by color; of each that has an allocation
   // What could not be known, a sentence each.
   std::vector<std::string> unknown = {};
   // What some of the texts above are pieces of.
@@ -117,6 +128,8 @@ struct Picture {
   [[nodiscard]] const Op& op_of(report::ValueId id) const { return ops[values[id.index].op]; }
   // The op of this name; none when the report does not name it.
   [[nodiscard]] OpId FindOp(std::string_view name) const;
+  // Null when nothing has this color.
+  [[nodiscard]] const Space* FindSpace(int64_t color) const;
 };
 
 // `module` may be null; report and module must outlive the picture. Without a target, the one is

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "stowplan/base/diagnostic.h"
@@ -91,5 +92,9 @@ struct LiveValue {
 // accepts.
 [[nodiscard]] std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
                                                   std::optional<int64_t> color = std::nullopt);
+// The same, of these values alone, which stand in the order of the table and share no bytes with
+// others: those of a memory space, say. Costs no more than they are.
+[[nodiscard]] std::vector<LiveValue> LiveAmong(const Report& report, int64_t time,
+                                               std::span<const ValueId> values);
 
 }  // namespace stowplan::report

@@ -268,11 +268,46 @@ TEST(Footprint, AlignmentAndFragmentation) {
       ByHand({Placed(0, 100, 0, 1), Placed(128, 72, 1, 1), Placed(256, 44, 0, 1)}, 320);
   const Result<Picture> picture = MakePicture(report, nullptr);
   ASSERT_TRUE(picture.has_value());
-  EXPECT_EQ(AlignmentOf(report, 0), 128);
+  EXPECT_EQ(picture->FindSpace(0)->alignment, 128);
   const Footprint at_peak = FootprintAt(*picture, 1);
   EXPECT_EQ(at_peak, (Footprint{.bytes = 320, .live = 216, .alignment = 104}));
   const Footprint before = FootprintAt(*picture, 0);
   EXPECT_EQ(before, (Footprint{.bytes = 320, .live = 144, .dead = 72, .alignment = 104}));
+}
+
+// Allocations of two colors, one between the other's.
+TEST(Picture, SpacesHaveWhatIsTheirs) {
+  report::Report report = ByHand({Placed(0, 64, 0, 1), Placed(64, 32, 0, 1)}, 96);
+  const auto add = [&](int64_t color, const report::Value& value) {
+    report::Allocation allocation;
+    allocation.size = 512;
+    allocation.color = color;
+    const report::AllocationId id = report.allocations.Add(allocation);
+    report::Value placed = value;
+    placed.allocation = id;
+    placed.has_range = true;
+    return report.values.Add(placed);
+  };
+  const report::ValueId other = add(7, Placed(256, 8, 0, 0));
+  const report::ValueId last = add(0, Placed(16, 16, 1, 1));
+  const Result<Picture> picture = MakePicture(report, nullptr);
+  ASSERT_TRUE(picture.has_value());
+  ASSERT_EQ(picture->spaces.size(), 2U);
+  EXPECT_EQ(picture->FindSpace(3), nullptr);
+  EXPECT_EQ(picture->FindSpace(0)->alignment, 16);
+  EXPECT_EQ(picture->FindSpace(7)->alignment, 256);
+  EXPECT_EQ(picture->FindSpace(7)->values, std::vector({other}));
+  EXPECT_EQ(picture->FindSpace(0)->values.back(), last);
+  EXPECT_EQ(MomentAt(*picture, 1, 0).bytes, 64 + 32 + 16);
+  EXPECT_EQ(MomentAt(*picture, 1, 7).bytes, 0);
+  EXPECT_EQ(MomentAt(*picture, 1, 3).bytes, 0);
+  const Footprint mine = FootprintAt(*picture, 1, 0);
+  EXPECT_EQ(mine, (Footprint{.bytes = 608, .live = 112, .fragmentation = 496}));
+  const Footprint theirs = FootprintAt(*picture, 1, 7);
+  EXPECT_EQ(theirs, (Footprint{.bytes = 512, .dead = 8, .fragmentation = 256, .alignment = 248}));
+  EXPECT_EQ(FootprintAt(*picture, 1).bytes, mine.bytes + theirs.bytes);
+  EXPECT_EQ(FootprintAt(*picture, 1).alignment, mine.alignment + theirs.alignment);
+  EXPECT_EQ(FootprintAt(*picture, 1, 3), Footprint());
 }
 
 TEST(Footprint, HolesAreFragmentation) {
