@@ -46,12 +46,7 @@ Mistake UnknownOption(const CommandSpec& command, const std::string& word) {
 std::optional<Mistake> CheckChoice(const std::string& what, const std::string& value,
                                    const std::vector<std::string_view>& choices) {
   if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return std::nullopt;
-  std::string hint = DidYouMean(value, choices);
-  if (hint.empty()) {
-    for (const std::string_view choice : choices)
-      hint += (hint.empty() ? "one of " : ", ") + std::string(choice);
-  }
-  return Mistake{what + " cannot be `" + value + "`", std::move(hint)};
+  return Mistake{what + " cannot be `" + value + "`", DidYouMeanOneOf(value, choices)};
 }
 
 std::optional<Mistake> CheckArguments(const CommandSpec& command, const Arguments& arguments) {

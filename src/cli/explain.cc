@@ -13,7 +13,6 @@
 #include "cli/console.h"
 #include "cli/deadline.h"
 #include "cli/explain_view.h"
-#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/plan_moment.h"
@@ -185,11 +184,7 @@ int Run(const Arguments& arguments, Console& console) {
                             .has_refused = arguments.flag("refused"),
                             .time_limit = {},
                             .is_json = arguments.option("format") == "json"};
-  if (!options.input.version.empty() && !report::FindReportStyle(options.input.version)) {
-    console.ShowError("there is no XLA `" + options.input.version + "`",
-                      DidYouMean(options.input.version, VersionNames()));
-    return kBadUse;
-  }
+  if (!CheckVersion(options.input.version, console)) return kBadUse;
   if (!arguments.option("top").empty()) {
     options.limit = ReadCount("top", arguments, console);
     if (!options.limit) return kBadUse;

@@ -7,11 +7,10 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/oom_dump.h"
 #include "cli/oom_view.h"
-#include "cli/suggest.h"
+#include "cli/plan_setting.h"
 #include "stowplan/base/source.h"
 #include "stowplan/oom/oom.h"
 
@@ -39,10 +38,9 @@ int Run(const Arguments& arguments, Console& console) {
   if (!top) return kBadUse;
   const std::optional<double> time_limit = ReadSeconds("time-limit", arguments, console);
   if (!time_limit) return kBadUse;
-  if (!arguments.option("xla-version").empty() &&
-      !report::FindReportStyle(arguments.option("xla-version"))) {
-    console.ShowError("there is no XLA `" + arguments.option("xla-version") + "`",
-                      DidYouMean(arguments.option("xla-version"), VersionNames()));
+  if (!CheckVersion(arguments.option("xla-version"), console)) return kBadUse;
+  if (path == "-" && arguments.option("dump") == "-") {
+    console.ShowError("FILE and --dump are both standard input", "write one of them to a file");
     return kBadUse;
   }
   const Result<std::shared_ptr<const Source>> source = ReadSource(path);

@@ -11,11 +11,9 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/plan_moment.h"
-#include "cli/suggest.h"
 #include "stowplan/explain/moment.h"
 #include "stowplan/explain/picture.h"
 #include "stowplan/report/from_assignment.h"
@@ -110,11 +108,7 @@ int Run(const Arguments& arguments, Console& console) {
     return kBadUse;
   }
   options.format = *format;
-  if (!options.input.version.empty() && !report::FindReportStyle(options.input.version)) {
-    console.ShowError("there is no XLA `" + options.input.version + "`",
-                      DidYouMean(options.input.version, VersionNames()));
-    return kBadUse;
-  }
+  if (!CheckVersion(options.input.version, console)) return kBadUse;
   if (const std::string& stacks = arguments.option("stacks"); !stacks.empty())
     options.stacks = stacks == "source" ? Stacks::kSource : Stacks::kOpName;
   const std::optional<size_t> top = ReadCount("top", arguments, console);

@@ -49,17 +49,16 @@ bool IsMeant(const oom::Incident& incident, const ModuleRow& row) {
 }
 
 // The module that the log is about; empty when it does not show which one.
-std::string ModuleOf(const oom::Incident& incident, const PlanInputOptions& options,
+std::string ModuleOf(const oom::Incident& incident, Inputs inputs, const std::string& target,
                      Listener& listener) {
-  Result<Inputs> inputs = FindInputs(options.inputs);
-  if (!inputs || inputs->modules.size() < 2) return {};
+  if (inputs.modules.size() < 2) return {};
   if (!incident.executable.empty()) {
     const auto is_named = [&](const InputModule& module) {
       return OwnName(module.name) == incident.executable;
     };
-    if (std::ranges::any_of(inputs->modules, is_named)) return incident.executable;
+    if (std::ranges::any_of(inputs.modules, is_named)) return incident.executable;
   }
-  const std::vector<ModuleRow> rows = CountModules(*inputs, {.target = options.target}, listener);
+  const std::vector<ModuleRow> rows = CountModules(inputs, {.target = target}, listener);
   const auto found =
       std::ranges::find_if(rows, [&](const ModuleRow& row) { return IsMeant(incident, row); });
   return found == rows.end() ? std::string() : found->name;
@@ -87,9 +86,14 @@ void AppendPeak(const OomDump& dump, const explain::Picture& picture, std::strin
 
 std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options,
                                 Listener& listener) {
+  Result<Inputs> inputs = FindInputs(options.input.inputs);
+  if (!inputs) {
+    listener.Show(inputs.error());
+    return std::nullopt;
+  }
   if (options.input.module.empty())
-    options.input.module = ModuleOf(incident, options.input, listener);
-  std::optional<PlanInput> input = FindPlan(options.input, listener);
+    options.input.module = ModuleOf(incident, *inputs, options.input.target, listener);
+  std::optional<PlanInput> input = FindPlan(*std::move(inputs), options.input, listener);
   if (!input) return std::nullopt;
   OomDump dump{.options = std::move(options), .input = *std::move(input)};
   const Result<explain::Picture> picture = explain::MakePicture(

@@ -286,18 +286,22 @@ std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& lis
     listener.Show(inputs.error());
     return std::nullopt;
   }
-  AddPrograms(options.module, *inputs);
-  if (inputs->modules.empty()) {
-    ShowLeftovers(*inputs, listener);
+  return FindPlan(*std::move(inputs), options, listener);
+}
+
+std::optional<PlanInput> FindPlan(Inputs inputs, const PlanInputOptions& options,
+                                  Listener& listener) {
+  AddPrograms(options.module, inputs);
+  if (inputs.modules.empty()) {
+    ShowLeftovers(inputs, listener);
     listener.ShowError(
         "there is no plan in " + options.inputs[0],
         "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
     return std::nullopt;
   }
-  if (!FilterModules(options.module, *inputs, listener)) return std::nullopt;
-  if (inputs->modules.size() == 1)
-    return LoadPlan(std::move(inputs->modules[0]), options, listener);
-  return LoadLargest(*std::move(inputs), options, listener);
+  if (!FilterModules(options.module, inputs, listener)) return std::nullopt;
+  if (inputs.modules.size() == 1) return LoadPlan(std::move(inputs.modules[0]), options, listener);
+  return LoadLargest(std::move(inputs), options, listener);
 }
 
 }  // namespace stowplan::cli

@@ -60,8 +60,12 @@ void AddPrograms(const std::string& wanted, Inputs& inputs);
 std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& options,
                                   Listener& listener);
 
-// The same of whatever was named. Of several modules, the largest, with a note.
+// The same of whatever was named, or of what FindInputs has found there: standard input can be read
+// only once. Of several modules, the largest, with a note.
 std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& listener);
+
+std::optional<PlanInput> FindPlan(Inputs inputs, const PlanInputOptions& options,
+                                  Listener& listener);
 
 // The same for reports that are there: live ranges and uses that they lack, from the program, where
 // that allows it.

@@ -21,6 +21,12 @@
 
 namespace stowplan::cli {
 
+bool CheckVersion(const std::string& version, Listener& listener) {
+  if (version.empty() || report::FindReportStyle(version)) return true;
+  listener.ShowError("there is no XLA `" + version + "`", DidYouMeanOneOf(version, VersionNames()));
+  return false;
+}
+
 std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& options,
                               Listener& listener) {
   const TargetGuess guess = GuessTarget(module, options.file);
@@ -45,17 +51,11 @@ std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& opti
   const Backend backend = report::BackendOfTarget(target->name);
   std::string version = options.version;
   if (version.empty()) version = GuessVersion(module, backend);
-  const std::optional<report::ReportStyle> style = report::FindReportStyle(version);
-  if (!style) {
-    std::string hint = DidYouMean(version, VersionNames());
-    if (hint.empty()) hint = "`stowplan print --dialect=list` shows them";
-    listener.ShowError("there is no XLA `" + version + "`", hint);
-    return std::nullopt;
-  }
+  if (!CheckVersion(version, listener)) return std::nullopt;
   Setting setting = {
       .rules = RulesOf(*target, version),
       .version = version,
-      .style = *style,
+      .style = *report::FindReportStyle(version),
       .words =
           fmt::format("target {} by {}, rules of {}{}", target->name, reason, version,
                       options.version.empty() ? fmt::format(", the newest that fits ({} chooses)",

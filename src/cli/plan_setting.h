@@ -34,6 +34,10 @@ struct Setting {
   std::string words;  // what was chosen, and how that is known
 };
 
+// Whether there is such a release of XLA, or none is named. Else a message with those that there
+// are.
+bool CheckVersion(const std::string& version, Listener& listener);
+
 // Target and version: as told, or as the module shows them. Nothing, and a message, when that is
 // not enough.
 std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& options,

@@ -9,10 +9,9 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/names.h"
+#include "cli/plan_setting.h"
 #include "cli/report_input.h"
-#include "cli/suggest.h"
 #include "stowplan/check/check.h"
-#include "stowplan/hlo/dialect.h"
 #include "stowplan/report/write.h"
 
 namespace stowplan::cli {
@@ -47,11 +46,7 @@ std::optional<Rules> RulesFor(const report::Report& report, const ReplanOptions&
     return std::nullopt;
   }
   const std::string version = options.version.empty() ? VersionOf(report) : options.version;
-  if (!version.empty() && !hlo::FindDialect(version)) {
-    console.ShowError("there is no XLA `" + version + "`",
-                      "`stowplan report --dialect=list` shows them");
-    return std::nullopt;
-  }
+  if (!CheckVersion(version, console)) return std::nullopt;
   if (options.has_stats) {
     console.Note(fmt::format("target {}, XLA as of {}\n", target->name,
                              version.empty() ? std::string("today") : version));

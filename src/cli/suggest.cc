@@ -51,6 +51,15 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string_view
   return nearest.empty() ? std::string() : "did you mean `" + std::string(nearest) + "`?";
 }
 
+std::string DidYouMeanOneOf(std::string_view word,
+                            const std::vector<std::string_view>& candidates) {
+  std::string hint = DidYouMean(word, candidates);
+  if (!hint.empty()) return hint;
+  for (const std::string_view candidate : candidates)
+    hint += (hint.empty() ? "one of " : ", ") + std::string(candidate);
+  return hint;
+}
+
 Diagnostics ExplainModuleErrors(Diagnostics errors) {
   if (errors.empty() || errors[0].line == 0 || errors[0].line > 2) return errors;
   Diagnostic& first = errors[0];

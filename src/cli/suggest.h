@@ -16,6 +16,9 @@ std::string_view Nearest(std::string_view word, const std::vector<std::string_vi
 // "did you mean `x`?" or empty.
 std::string DidYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
 
+// The same, else "one of a, b, c".
+std::string DidYouMeanOneOf(std::string_view word, const std::vector<std::string_view>& candidates);
+
 // Errors of reading a module. When the file is one of XLA's memory reports, says only that.
 Diagnostics ExplainModuleErrors(Diagnostics errors);
 

@@ -104,6 +104,7 @@ int Run(const Arguments& arguments, Console& console) {
     console.ShowError(message, hint);
     return kBadUse;
   };
+  if (!CheckVersion(options.input.version, console)) return kBadUse;
   if (inputs.size() > 2) return refuse("view shows one program, or two beside each other");
   if (options.is_against_best && inputs.size() == 2)
     return refuse("--against=best is about one INPUT, and there are two", "leave one of them out");

@@ -124,6 +124,26 @@ class ExplainOomTest(cli_case.CliCase):
         self.assert_bad_use(self.run_cli("explain-oom", str(LOGS / "cpu.log"), f"--dump={self.folder}"), "there is no plan")
         self.assert_bad_use(self.run_cli("explain-oom", str(LOGS / "cpu.log"), "--dump=no/such"))
 
+    def test_dump_from_standard_input(self):
+        files = [path for path in (STORY / "before").iterdir() if path.name.endswith("buffer-assignment.txt")]
+        self.assertEqual(len(files), 1)
+        dump = self.document(LOGS / "cpu_story.log", "--dump=-", stdin=files[0].read_bytes())["dump"]
+        self.assertEqual(dump["module"], "<stdin>")
+        self.assertTrue(dump["is_same"])
+        log = (LOGS / "cpu_story.log").read_bytes()
+        self.assert_bad_use(self.run_cli("explain-oom", "-", "--dump=-", stdin=log), "both standard input")
+
+    def test_unknown_machines_and_releases(self):
+        log, dump = str(LOGS / "cpu_story.log"), f"--dump={STORY / 'before'}"
+        self.assert_bad_use(self.run_cli("explain-oom", log, dump, "--target=abacus"), "one of cpu, gpu, tpu-v2")
+        for words in (["explain-oom", log, dump], ["explain", str(STORY / "before")], ["view", str(STORY / "before")],
+                      ["export", str(STORY / "before"), "--to=csv"], ["replan", str(STORY / "before")]):
+            with self.subTest(words[0]):
+                answer = self.run_cli(*words, "--xla-version=2099", cwd=self.folder)
+                self.assert_bad_use(answer, "there is no XLA `2099`", "one of tf-2.2, ", ", jaxlib-0.11.2")
+                answer = self.run_cli(*words, "--xla-version=jaxlib-0.11.1", cwd=self.folder)
+                self.assert_bad_use(answer, "did you mean `jaxlib-0.1")
+
     def test_buffers_are_found(self):
         dump = STORY / "before"
         values = json.loads(self.run_cli("explain", str(dump), "--by=value", "--top=0", "--format=json").out)
