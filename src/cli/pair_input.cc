@@ -9,28 +9,32 @@
 
 namespace stowplan::cli {
 
-std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
-                                                    const PlanInputOptions& options,
-                                                    Listener& listener) {
+namespace {
+
+// `input` is what they were found in.
+std::optional<Inputs> FindSome(const std::string& input, const PlanInputOptions& options,
+                               Listener& listener) {
   Result<Inputs> inputs = FindInputs({input});
   if (!inputs) {
     listener.Show(inputs.error());
     return std::nullopt;
   }
   AddPrograms(options.module, *inputs);
-  if (inputs->modules.empty()) {
-    ShowLeftovers(*inputs, listener);
-    listener.ShowError(
-        "there is no plan in " + input,
-        "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
-    return std::nullopt;
-  }
-  if (!FilterModules(options.module, *inputs, listener)) return std::nullopt;
+  if (!inputs->modules.empty()) return *std::move(inputs);
+  ShowLeftovers(*inputs, listener);
+  listener.ShowError("there is no plan in " + input,
+                     "XLA_FLAGS=\"--xla_dump_to=DIR --xla_dump_hlo_as_text\" makes XLA write one");
+  return std::nullopt;
+}
+
+std::optional<std::vector<NamedModule>> NameModules(Inputs inputs, const PlanInputOptions& options,
+                                                    Listener& listener) {
+  if (!FilterModules(options.module, inputs, listener)) return std::nullopt;
   std::vector<NamedModule> modules;
   std::map<std::string, int> counts;
   std::map<std::string, int> stages;  // of a module, with its number
-  for (const InputModule& module : inputs->modules) ++stages[module.name];
-  for (InputModule& module : inputs->modules) {
+  for (const InputModule& module : inputs.modules) ++stages[module.name];
+  for (InputModule& module : inputs.modules) {
     std::string name(OwnName(module.name));
     if (stages[module.name] > 1) name += " " + module.stage;
     // In the order of XLA's numbers.
@@ -40,12 +44,36 @@ std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
   return modules;
 }
 
-std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
-                                                 const PlanInputOptions& options,
-                                                 Listener& listener) {
-  std::optional<std::vector<NamedModule>> mine = FindModules(a, options, listener);
+}  // namespace
+
+std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
+                                                    const PlanInputOptions& options,
+                                                    Listener& listener) {
+  std::optional<Inputs> inputs = FindSome(input, options, listener);
+  if (!inputs) return std::nullopt;
+  return NameModules(*std::move(inputs), options, listener);
+}
+
+std::optional<InputPair> FindBothInputs(const std::string& a, const std::string& b,
+                                        const PlanInputOptions& options, Listener& listener) {
+  if (a == "-" && b == "-") {
+    listener.ShowError("both inputs are standard input", "write one of them to a file");
+    return std::nullopt;
+  }
+  std::optional<Inputs> mine = FindSome(a, options, listener);
   if (!mine) return std::nullopt;
-  std::optional<std::vector<NamedModule>> theirs = FindModules(b, options, listener);
+  std::optional<Inputs> theirs = FindSome(b, options, listener);
+  if (!theirs) return std::nullopt;
+  return InputPair{.a = *std::move(mine), .b = *std::move(theirs)};
+}
+
+std::optional<std::vector<ModulePair>> PairsOf(InputPair inputs, const PlanInputOptions& options,
+                                               Listener& listener) {
+  std::optional<std::vector<NamedModule>> mine =
+      NameModules(std::move(inputs.a), options, listener);
+  if (!mine) return std::nullopt;
+  std::optional<std::vector<NamedModule>> theirs =
+      NameModules(std::move(inputs.b), options, listener);
   if (!theirs) return std::nullopt;
   std::vector<ModulePair> pairs;
   if (mine->size() == 1 && theirs->size() == 1) {
@@ -67,6 +95,14 @@ std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std
     }
   }
   return pairs;
+}
+
+std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,
+                                                 const PlanInputOptions& options,
+                                                 Listener& listener) {
+  std::optional<InputPair> inputs = FindBothInputs(a, b, options, listener);
+  if (!inputs) return std::nullopt;
+  return PairsOf(*std::move(inputs), options, listener);
 }
 
 std::string ShownName(const std::string& name, bool is_single, const PlanInput& plan) {

@@ -36,6 +36,18 @@ std::optional<std::vector<NamedModule>> FindModules(const std::string& input,
                                                     const PlanInputOptions& options,
                                                     Listener& listener);
 
+// What FindInputs finds in two inputs. Nothing, and a message, when it finds none, or when both are
+// standard input, which can be read only once.
+struct InputPair {
+  Inputs a;
+  Inputs b;
+};
+std::optional<InputPair> FindBothInputs(const std::string& a, const std::string& b,
+                                        const PlanInputOptions& options, Listener& listener);
+// As FindPairs does, of inputs that were found.
+std::optional<std::vector<ModulePair>> PairsOf(InputPair inputs, const PlanInputOptions& options,
+                                               Listener& listener);
+
 // The name of the program, where it is the only one and its file has a name of its own.
 std::string ShownName(const std::string& name, bool is_single, const PlanInput& plan);
 

@@ -2,7 +2,9 @@
 // stowplan view: the memory of a program in one HTML file, or of many in a folder.
 #include "stowplan/view/view.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,8 +15,10 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/pair_input.h"
 #include "cli/plan_input.h"
 #include "cli/report_input.h"
+#include "cli/view_files.h"
 #include "cli/view_index.h"
 #include "cli/view_scene.h"
 
@@ -34,16 +38,19 @@ bool MeansFolder(const std::string& output) {
   return output != "-" && !std::filesystem::path(output).has_extension();
 }
 
-// One page, of one input or of two.
-int ViewPage(const std::vector<std::string>& inputs, const std::string& output,
-             const ViewOptions& options, Console& console) {
+// One page, of one input or of two; `names` are theirs.
+int ViewPage(std::vector<Inputs> inputs, const std::vector<std::string>& names,
+             const std::string& output, const ViewOptions& options, Console& console) {
+  if (output.empty() &&
+      !MayWritePages({std::string(kPage)}, "name another file with -o, or move it away", console))
+    return kBadUse;
   view::Scene scene = {
       .title = {}, .modules = {}, .budget = options.budget, .sources = {}, .home = {}};
   std::vector<std::unique_ptr<ShownInput>> shown;
-  for (const std::string& input : inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
     PlanInputOptions one = options.input;
-    one.inputs = {input};
-    std::optional<PlanInput> plan = FindPlan(one, console);
+    one.inputs = {names[i]};
+    std::optional<PlanInput> plan = FindPlan(std::move(inputs[i]), one, console);
     if (!plan) return kBadUse;
     shown.push_back(MakeShown(*std::move(plan), options, console));
     if (shown.back() == nullptr || (options.needs_best() && !shown.back()->best)) return kBadUse;
@@ -64,11 +71,13 @@ int ViewPage(const std::vector<std::string>& inputs, const std::string& output,
   return code;
 }
 
+std::string FolderFor(const std::string& output) {
+  return output.empty() ? std::string(kFolder) : output;
+}
+
 // One input: a page of it, or an index when it has several modules and nothing speaks against it.
 int ViewOne(const std::string& input, const std::string& output, const ViewOptions& options,
             Console& console) {
-  const bool wants_index = IsFolder(output);
-  if (!wants_index && !IsFolder(input)) return ViewPage({input}, output, options, console);
   Result<Inputs> inputs = FindInputs({input});
   if (!inputs) {
     console.Show(inputs.error());
@@ -76,14 +85,43 @@ int ViewOne(const std::string& input, const std::string& output, const ViewOptio
   }
   const bool has_many = inputs->modules.size() > 1;
   // FindPlan says what is wrong with a directory in which there is none.
-  if (inputs->modules.empty()) return ViewPage({input}, output, options, console);
-  if (!FilterModules(options.input.module, *inputs, console)) return kBadUse;
-  if (wants_index || (inputs->modules.size() > 1 && MeansFolder(output)))
-    return ViewIndex(*std::move(inputs), output.empty() ? std::string(kFolder) : output, input,
-                     options, console);
-  const int code = ViewPage({input}, output, options, console);
+  if (!inputs->modules.empty()) {
+    Inputs chosen = *inputs;
+    if (!FilterModules(options.input.module, chosen, console)) return kBadUse;
+    if (IsFolder(output) || (chosen.modules.size() > 1 && MeansFolder(output)))
+      return ViewIndex({.title = input,
+                        .entries = EntriesOf(std::move(chosen.modules)),
+                        .leftovers = std::move(chosen.leftovers)},
+                       FolderFor(output), options, console);
+  }
+  const int code = ViewPage({*std::move(inputs)}, {input}, output, options, console);
   if (code == kFine && has_many && options.input.module.empty())
     console.Note("note: -o FOLDER/ writes a page for each of them, and an index\n");
+  return code;
+}
+
+// Two: a page of both, or an index of all pairs.
+int ViewTwo(const std::string& a, const std::string& b, const std::string& output,
+            const ViewOptions& options, Console& console) {
+  std::optional<InputPair> inputs = FindBothInputs(a, b, options.input, console);
+  if (!inputs) return kBadUse;
+  std::optional<std::vector<ModulePair>> pairs = PairsOf(*inputs, options.input, console);
+  if (!pairs) return kBadUse;
+  const bool has_many = pairs->size() > 1;
+  if (IsFolder(output) || (has_many && MeansFolder(output))) {
+    std::vector<report::DumpLeftover> leftovers = std::move(inputs->a.leftovers);
+    std::ranges::move(inputs->b.leftovers, std::back_inserter(leftovers));
+    if (!options.input.module.empty()) leftovers.clear();
+    return ViewIndex({.title = a + " and " + b,
+                      .compared = {a, b},
+                      .entries = EntriesOf(*std::move(pairs)),
+                      .leftovers = std::move(leftovers)},
+                     FolderFor(output), options, console);
+  }
+  const int code =
+      ViewPage({std::move(inputs->a), std::move(inputs->b)}, {a, b}, output, options, console);
+  if (code == kFine && has_many)
+    console.Note("note: -o FOLDER/ compares all modules by their names, and writes an index\n");
   return code;
 }
 
@@ -123,10 +161,7 @@ int Run(const Arguments& arguments, Console& console) {
     if (!options.budget) return kBadUse;
   }
   if (inputs.size() == 1) return ViewOne(inputs[0], output, options, console);
-  if (IsFolder(output))
-    return refuse("two programs beside each other are one page, and `" + output + "` is a folder",
-                  "name a file: -o change.html");
-  return ViewPage(inputs, output, options, console);
+  return ViewTwo(inputs[0], inputs[1], output, options, console);
 }
 
 }  // namespace
@@ -145,8 +180,11 @@ CommandSpec ViewCommand() {
           "module alone is planned first, as XLA does.\n"
           "\n"
           "Of a directory with several modules, writes a page for each into a folder, and\n"
-          "index.html, which lists them, largest first. When -o names a file (x.html),\n"
-          "shows the largest of them. Without -o, writes view.html, or view/index.html.\n"
+          "index.html, which lists them, largest first; of two directories a page for each\n"
+          "two modules of one name, as `stowplan diff` pairs them, largest change first.\n"
+          "When -o names a file (x.html), shows the largest. Without -o, writes view.html,\n"
+          "or view/index.html. In a folder, files that are not its own pages are never\n"
+          "written over.\n"
           "\n"
           "--against=best plans the same program with policy best (see `stowplan assign`)\n"
           "and shows both plans, with the bytes below which no plan can get.\n",
@@ -155,7 +193,8 @@ CommandSpec ViewCommand() {
           "  stowplan view dump/ -o pages/ --budget=16GiB\n"
           "  stowplan view dump/ -o view.html              the largest module\n"
           "  stowplan view m.hlo.pb --source-root=. -o view.html\n"
-          "  stowplan view before/ after/ -o change.html   beside each other\n"
+          "  stowplan view before.hlo.pb after.hlo.pb      beside each other: view.html\n"
+          "  stowplan view before/ after/ -o change/       all modules of both\n"
           "  stowplan view dump/ --module=step --against=best   how much lower can it get?\n",
       .positional = "INPUT",
       .count = Positionals::kAny,

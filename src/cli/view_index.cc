@@ -2,6 +2,7 @@
 #include "cli/view_index.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -16,26 +17,14 @@
 #include "cli/progress.h"
 #include "cli/report_list.h"
 #include "cli/report_text.h"
-#include "stowplan/base/source.h"
+#include "cli/view_files.h"
 #include "stowplan/report/derive.h"
-#include "view/page.h"
 #include "view/page_names.h"
 
 namespace stowplan::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Another's index.html is not to be written over: a folder is easily the wrong one.
-bool MayWriteIndex(const std::string& path, Console& console) {
-  std::error_code error;
-  if (!fs::exists(path, error)) return true;
-  const Result<std::shared_ptr<const Source>> source = ReadSource(path);
-  if (source && (*source)->bytes().find(view::kDataElement) != std::string_view::npos) return true;
-  console.Show(
-      Fail(path, "is there, and not from `stowplan view`", "name another folder with -o").error());
-  return false;
-}
 
 // In a list a failure is one line.
 class Quiet : public Listener {
@@ -55,23 +44,25 @@ class IndexWriter {
       : folder_(std::move(folder)), options_(options), console_(console) {}
 
   // False, and a message, when nothing more can be written.
-  bool Add(InputModule module, const std::string& name) {
+  bool Add(IndexEntry entry, const std::string& file) {
     Quiet quiet;
+    const std::string name = entry.name;
     const Diagnostics& kept = quiet.kept;
     const auto is_error = [](const Diagnostic& it) { return it.severity == Severity::kError; };
-    const std::optional<std::string> page = PageOf(std::move(module), name, quiet);
+    const std::optional<std::string> page = PageOf(std::move(entry), file, quiet);
     for (const Diagnostic& problem : kept) {
       if (!is_error(problem)) warnings_.push_back(problem);
     }
     // Later errors often follow from the first.
     const auto first = std::ranges::find_if(kept, is_error);
     if (page && first != kept.end()) leftovers_.push_back({name, OneLine(*first)});
-    if (page) return Write(index_.rows.back().file, *page);
+    if (page) return Write(file, *page);
     leftovers_.push_back({name, first == kept.end() ? "cannot be shown" : OneLine(*first)});
     return true;
   }
 
-  int Finish(std::string title, std::vector<report::DumpLeftover> leftovers) {
+  int Finish(std::string title, std::vector<std::string> compared,
+             std::vector<report::DumpLeftover> leftovers) {
     console_.Show(warnings_);
     leftovers.insert(leftovers.begin(), leftovers_.begin(), leftovers_.end());
     ShowLeftovers({.modules = {}, .leftovers = leftovers}, console_);
@@ -79,9 +70,14 @@ class IndexWriter {
       console_.ShowError("none of the modules could be shown");
       return kBadUse;
     }
-    // Those of the same size as they came: by name.
-    std::ranges::stable_sort(index_.rows, std::greater(), &view::IndexRow::bytes);
+    // Of two inputs the largest change first. Those that are equal as they came: by name.
+    const auto key = [&](const view::IndexRow& row) {
+      const int64_t change = std::abs(row.bytes - row.base_bytes.value_or(0));
+      return std::pair(compared.empty() ? 0 : change, row.bytes);
+    };
+    std::ranges::stable_sort(index_.rows, std::greater(), key);
     index_.title = std::move(title);
+    index_.compared = std::move(compared);
     index_.budget = options_.budget;
     for (report::DumpLeftover& leftover : leftovers)
       index_.problems.push_back({std::move(leftover.path), std::move(leftover.reason)});
@@ -106,21 +102,41 @@ class IndexWriter {
                                                         : line.path + ": " + line.reason;
   }
 
-  // The page, and its row in the index.
-  std::optional<std::string> PageOf(InputModule module, const std::string& name, Listener& quiet) {
+  std::unique_ptr<ShownInput> Load(InputModule module, const std::string& name, Listener& quiet) {
     std::optional<PlanInput> plan = LoadPlan(std::move(module), options_.input, quiet);
-    if (!plan) return std::nullopt;
+    if (!plan) return nullptr;
     plan->name = name;
-    const std::unique_ptr<ShownInput> shown = MakeShown(*std::move(plan), options_, quiet);
-    if (shown == nullptr || (options_.is_best && !shown->best)) return std::nullopt;
-    view::Scene scene = {.title = name,
+    std::unique_ptr<ShownInput> shown = MakeShown(*std::move(plan), options_, quiet);
+    return shown != nullptr && options_.is_best && !shown->best ? nullptr : std::move(shown);
+  }
+
+  // The page, and its row in the index.
+  std::optional<std::string> PageOf(IndexEntry entry, const std::string& file, Listener& quiet) {
+    view::Scene scene = {.title = entry.name,
                          .modules = {},
                          .budget = options_.budget,
                          .sources = {},
                          .home = std::string(view::kIndexPage)};
+    std::unique_ptr<ShownInput> base;
+    if (entry.base) {
+      base = Load(*std::move(entry.base), entry.name, quiet);
+      if (base == nullptr) return std::nullopt;
+      AddTo(scene, *base, options_);
+    }
+    const std::unique_ptr<ShownInput> shown = Load(std::move(entry.module), entry.name, quiet);
+    if (shown == nullptr) return std::nullopt;
     AddTo(scene, *shown, options_);
-    Result<view::IndexRow> row = view::IndexRowOf(scene.modules[0]);
-    if (row && scene.modules.size() == 2) row->best_bytes = report::TotalBytes(shown->best->report);
+    const auto bytes_of = [](const view::Shown& module) {
+      return report::TotalBytes(*module.picture->report);
+    };
+    Result<view::IndexRow> row = view::IndexRowOf(base ? scene.modules[1] : scene.modules[0]);
+    if (row && scene.modules.size() == 2) {
+      if (base) {
+        row->base_bytes = bytes_of(scene.modules[0]);
+      } else {
+        row->best_bytes = bytes_of(scene.modules[1]);
+      }
+    }
     const Result<std::string> bundle =
         row ? view::WriteBundle(scene) : std::unexpected(row.error());
     Result<std::string> page = bundle ? view::WritePage(*bundle) : bundle;
@@ -128,7 +144,8 @@ class IndexWriter {
       quiet.Show(page.error());
       return std::nullopt;
     }
-    row->file = names_.NameFor(name);
+    row->file = file;
+    row->only = std::move(entry.only);
     index_.rows.push_back(*std::move(row));
     return *std::move(page);
   }
@@ -151,7 +168,6 @@ class IndexWriter {
   const ViewOptions& options_;
   Console& console_;
   view::Index index_;
-  view::PageNames names_;
   Diagnostics warnings_;
   std::vector<report::DumpLeftover> leftovers_;  // modules that cannot be shown
   int64_t written_ = 0;                          // bytes
@@ -159,22 +175,55 @@ class IndexWriter {
 
 }  // namespace
 
-int ViewIndex(Inputs inputs, const std::string& folder, const std::string& title,
-              const ViewOptions& options, Console& console) {
-  if (!MayWriteIndex((fs::path(folder) / view::kIndexPage).string(), console)) return kBadUse;
+std::vector<IndexEntry> EntriesOf(std::vector<InputModule> modules) {
   std::map<std::string, int> stages;
-  for (const InputModule& module : inputs.modules) ++stages[module.name];
+  for (const InputModule& module : modules) ++stages[module.name];
+  std::vector<IndexEntry> entries;
+  for (InputModule& module : modules) {
+    std::string name = module.name;
+    if (stages[name] > 1 && !module.stage.empty()) name += " " + module.stage;
+    entries.push_back({.name = std::move(name), .module = std::move(module)});
+  }
+  return entries;
+}
+
+std::vector<IndexEntry> EntriesOf(std::vector<ModulePair> pairs) {
+  std::vector<IndexEntry> entries;
+  for (ModulePair& pair : pairs) {
+    IndexEntry entry = {.name = std::move(pair.name), .module = {}};
+    if (!pair.a || !pair.b) entry.only = pair.a ? "A" : "B";
+    if (pair.b) {
+      entry.module = *std::move(pair.b);
+      entry.base = std::move(pair.a);
+    } else {
+      entry.module = *std::move(pair.a);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+int ViewIndex(IndexInput input, const std::string& folder, const ViewOptions& options,
+              Console& console) {
+  view::PageNames names;
+  std::vector<std::string> files;
+  std::vector<std::string> paths = {(fs::path(folder) / view::kIndexPage).string()};
+  for (const IndexEntry& entry : input.entries) {
+    files.push_back(names.NameFor(entry.name));
+    paths.push_back((fs::path(folder) / files.back()).string());
+  }
+  if (!MayWritePages(paths, "name another folder with -o, or move it away", console))
+    return kBadUse;
   IndexWriter writer(folder, options, console);
   {
-    Progress progress(inputs.modules.size(), console.is_watched());
-    for (InputModule& module : inputs.modules) {
-      progress.Next(module.name);
-      std::string name = module.name;
-      if (stages[name] > 1 && !module.stage.empty()) name += " " + module.stage;
-      if (!writer.Add(std::move(module), name)) return kBadUse;
+    Progress progress(input.entries.size(), console.is_watched());
+    for (size_t i = 0; i < files.size(); ++i) {
+      progress.Next(input.entries[i].name);
+      if (!writer.Add(std::move(input.entries[i]), files[i])) return kBadUse;
     }
   }
-  return writer.Finish(title, std::move(inputs.leftovers));
+  return writer.Finish(std::move(input.title), std::move(input.compared),
+                       std::move(input.leftovers));
 }
 
 }  // namespace stowplan::cli

@@ -21,6 +21,8 @@ void WriteRow(JsonWriter& json, const IndexRow& row) {
   json.Field("backend", std::string_view(row.backend));
   json.Field("bytes", row.bytes);
   if (row.best_bytes) json.Field("best_bytes", *row.best_bytes);
+  if (row.base_bytes) json.Field("base_bytes", *row.base_bytes);
+  if (!row.only.empty()) json.Field("only", std::string_view(row.only));
   json.Field("main_bytes", row.main_bytes);
   json.Field("peak", row.peak);
   json.Field("values", row.values);
@@ -50,6 +52,8 @@ Result<IndexRow> IndexRowOf(const Shown& shown) {
                   .plan = shown.plan,
                   .backend = std::string(report::Name(shown.picture->backend)),
                   .best_bytes = {},
+                  .base_bytes = {},
+                  .only = {},
                   .peak = all.peak.bytes,
                   .values = static_cast<int64_t>(report.values.size()),
                   .end = report.live_ranges->end,
@@ -72,6 +76,11 @@ std::string WriteIndexBundle(const Index& index) {
   json.BeginArray("index");
   for (const IndexRow& row : index.rows) WriteRow(json, row);
   json.End();
+  if (!index.compared.empty()) {
+    json.BeginArray("compared");
+    for (const std::string& name : index.compared) json.Value(std::string_view(name));
+    json.End();
+  }
   json.BeginArray("problems");
   for (const IndexProblem& problem : index.problems) {
     json.BeginObject();

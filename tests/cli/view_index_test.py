@@ -169,9 +169,93 @@ class ViewIndex(CliCase):
         (self.out / "index.html").write_text("<p>mine</p>")
         self.assert_bad_use(view(), "not from `stowplan view`")
         self.assertEqual(os.listdir(self.out), ["index.html"])
+        # So does any other file that a page would take the place of, whatever it is.
+        for make in (lambda path: path.write_text("<p>mine</p>"), lambda path: path.mkdir(), os.mkfifo):
+            shutil.rmtree(self.out)
+            self.out.mkdir()
+            make(self.out / "seed_001.html")
+            (self.out / "notes.txt").write_text("mine")
+            self.assert_bad_use(view(), "seed_001.html", "not from `stowplan view`", "another folder with -o")
+            self.assertEqual(sorted(os.listdir(self.out)), ["notes.txt", "seed_001.html"])
+        (self.out / "seed_001.html").unlink()
+        # Its own pages are written again, beside what is another's.
+        self.assertEqual(view().code, 0)
+        self.assertEqual(view().code, 0)
+        self.assertEqual((self.out / "notes.txt").read_text(), "mine")
+        # view.html, which nobody named.
+        (self.folder / "view.html").write_text("<p>mine</p>")
+        seed = str(SEEDS / "seed_003.txt")
+        self.assert_bad_use(self.run_cli("view", seed, cwd=self.folder), "view.html", "another file with -o")
+        self.assertEqual((self.folder / "view.html").read_text(), "<p>mine</p>")
+        self.assertEqual(self.run_cli("view", seed, "-o", "view.html", cwd=self.folder).code, 0)
+        self.assertEqual(self.run_cli("view", seed, cwd=self.folder).code, 0)
         # A folder that cannot be made.
         file = self.write("file", "x")
         self.assert_bad_use(self.run_cli("view", str(self.dump), "-o", f"{file}/pages/"), "pages")
+
+    def make_two(self):
+        """Two dumps: a module that grew, one that is the same, one that is new and one that is gone."""
+        for side, numbers, grown in (("a", (1, 2, 3), "seed_003"), ("b", (7, 8, 9), "seed_004")):
+            files = zip(numbers, ("jit_step", "jit_same", f"jit_only_{side}"), (grown, "seed_000", "seed_002"))
+            for number, name, seed in files:
+                self.add(SEEDS / f"{seed}.txt",
+                         f"../{side}/module_{number:04}.{name}.cpu_after_optimizations-buffer-assignment.txt")
+        return str(self.folder / "a"), str(self.folder / "b")
+
+    def test_all_modules_of_two(self):
+        self.dump.mkdir()
+        a, b = self.make_two()
+        answer = self.run_cli("view", a, b, "-o", f"{self.out}/")
+        self.assertEqual((answer.code, answer.out), (0, ""), answer)
+        self.assertIn("index.html of 4 modules", answer.err)
+        header = Bundle((self.out / "index.html").read_bytes()).header
+        self.assertEqual(header["compared"], [a, b])
+        rows = {row["name"]: row for row in header["index"]}
+        diff = json.loads(self.run_cli("diff", a, b, "--format=json").out)
+        self.assertEqual({name for name, row in rows.items() if row.get("only") == "A"}, set(diff["only_a"]))
+        self.assertEqual({name for name, row in rows.items() if row.get("only") == "B"}, set(diff["only_b"]))
+        self.assertEqual({name for name, row in rows.items() if "only" not in row},
+                         {module["module"] for module in diff["modules"]})
+        # Largest change first.
+        changes = [abs(row["bytes"] - row.get("base_bytes", 0)) for row in header["index"]]
+        self.assertEqual(changes, sorted(changes, reverse=True))
+        self.assertEqual((header["index"][0]["name"], header["index"][-1]["name"]), ("jit_step", "jit_same"))
+        sizes = {name: sum(Bundle((self.out / row["file"]).read_bytes()).modules[-1].column("allocation.size"))
+                 for name, row in rows.items()}
+        self.assertEqual(sizes, {name: row["bytes"] for name, row in rows.items()})
+        page = Bundle((self.out / rows["jit_step"]["file"]).read_bytes())
+        self.assertEqual((page.header["home"], len(page.modules)), ("index.html", 2))
+        self.assertEqual(sum(page.modules[0].column("allocation.size")), rows["jit_step"]["base_bytes"])
+        self.assertIsNotNone(page.header["diff"])
+        alone = Bundle((self.out / rows["jit_only_a"]["file"]).read_bytes())
+        self.assertEqual(len(alone.modules), 1)
+
+    def test_pages_of_two(self):
+        self.dump.mkdir()
+        a, b = self.make_two()
+        # Without a name it is a folder; with a file's, one page of the largest.
+        self.assertEqual(self.run_cli("view", a, b, cwd=self.folder).code, 0)
+        self.assertTrue((self.folder / "view" / "jit_step.html").is_file())
+        answer = self.run_cli("view", a, b, "-o", "x.html", cwd=self.folder)
+        self.assertIn("-o FOLDER/ compares all modules", answer.err)
+        self.assertEqual(len(Bundle((self.folder / "x.html").read_bytes()).modules), 2)
+        # One of each is a page, whatever it is called.
+        answer = self.run_cli("view", a, b, "--module=step", cwd=self.folder)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertEqual(len(Bundle((self.folder / "view.html").read_bytes()).modules), 2)
+        seed = (SEEDS / "seed_003.txt").read_bytes()
+        answer = self.run_cli("view", "-", str(SEEDS / "seed_004.txt"), "-o", "y.html", cwd=self.folder, stdin=seed)
+        self.assertEqual(answer.code, 0, answer)
+        for words in (("diff", "-", "-"), ("gate", "-", "-"), ("view", "-", "-")):
+            self.assert_bad_use(self.run_cli(*words, stdin=seed), "both inputs are standard input")
+        # What cannot be read is listed.
+        bad = self.folder / "b" / "module_0008.jit_same.cpu_after_optimizations-buffer-assignment.txt"
+        bad.write_bytes(seed[:seed.index(b"allocation 3") + 14])
+        answer = self.run_cli("view", a, b, "-o", f"{self.out}/")
+        self.assertEqual(answer.code, 0, answer)
+        header = Bundle((self.out / "index.html").read_bytes()).header
+        self.assertEqual([problem["name"] for problem in header["problems"]], ["jit_same"])
+        self.assertEqual(len(header["index"]), 3)
 
     def test_bad_use(self):
         self.dump.mkdir()
@@ -181,7 +265,8 @@ class ViewIndex(CliCase):
         self.assert_bad_use(self.run_cli("view", str(self.dump), "-o", f"{self.out}/"), "none of the modules")
         self.assertFalse(self.out.exists())
         seed = str(SEEDS / "seed_003.txt")
-        self.assert_bad_use(self.run_cli("view", seed, seed, "-o", f"{self.out}/"), "is a folder")
+        self.assert_bad_use(self.run_cli("view", seed, str(self.folder / "none"), "-o", f"{self.out}/"), "none")
+        self.assert_bad_use(self.run_cli("view", "-", "-", "-o", f"{self.out}/"), "both inputs are standard input")
         self.add_seeds()
         self.assert_bad_use(self.run_cli("view", str(self.dump), "--module=step", "-o", f"{self.out}/"), "no module")
 

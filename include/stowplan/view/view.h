@@ -57,6 +57,8 @@ struct IndexRow {
   std::string backend;
   int64_t bytes = 0;                  // of all allocations
   std::optional<int64_t> best_bytes;  // the same of policy best
+  std::optional<int64_t> base_bytes;  // the same of the module that it is compared with
+  std::string only;                   // "A" or "B": where two are compared, it is in this one only
   int64_t main_bytes = 0;             // of those in the main memory, color 0
   int64_t peak = 0;                   // the most that is live at once
   int64_t values = 0;
@@ -69,6 +71,7 @@ struct IndexProblem {
 };
 struct Index {
   std::string title;
+  std::vector<std::string> compared;  // what A and B are; empty: nothing is compared
   std::optional<int64_t> budget;
   std::vector<IndexRow> rows;  // in the order in which they are to be shown
   std::vector<IndexProblem> problems;

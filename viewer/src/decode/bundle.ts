@@ -51,12 +51,15 @@ function settle(header: Header): void {
   header.modules ??= [];
   header.home ??= null;
   header.index ??= null;
+  header.compared ??= null;
   header.problems ??= [];
   for (const row of header.index ?? []) {
     row.plan ??= '';
     row.bytes ??= row.peak;
     row.main_bytes ??= row.bytes;
     row.best_bytes ??= null;
+    row.base_bytes ??= null;
+    row.only ??= null;
   }
   if (header.diff) header.diff.footprint ??= null;
   for (const module of header.modules) {

@@ -79,6 +79,8 @@ export interface IndexRow {
   backend: string;
   bytes: number; // of all allocations
   best_bytes: number | null; // the same of policy best
+  base_bytes: number | null; // the same in A, where two are compared; all else is of B
+  only: 'A' | 'B' | null; // where it is the only one
   main_bytes: number; // of those in the main memory
   peak: number; // live bytes, of all spaces together
   values: number;
@@ -102,6 +104,7 @@ export interface Header {
   sources: SourceFile[];
   home: string | null; // the page of an index beside this one
   index: IndexRow[] | null; // largest first; then there are no modules
+  compared: [string, string] | null; // of the index: what A and B are; largest change first
   problems: IndexProblem[]; // of the index
 }
 

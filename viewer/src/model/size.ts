@@ -24,6 +24,14 @@ export function signedSize(bytes: number): string {
     : `${sign}${shortSize(bytes)} (${sign}${bytes})`;
 }
 
+// "1.50 % less", "<0.01 % more", "the same"; nothing when there is nothing to compare with.
+export function changeText(from: number, to: number): string {
+  if (from === to) return 'the same';
+  if (from <= 0) return '';
+  const percent = (100 * Math.abs(to - from)) / from;
+  return `${percent < 0.005 ? '<0.01' : percent.toFixed(2)} % ${to < from ? 'less' : 'more'}`;
+}
+
 // 16GiB, 16G, 512MiB, 1.5k, 4096; null when it is no size.
 export function parseSize(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?$/i.exec(text.trim());

@@ -121,3 +121,62 @@ test('an index of very many modules', async ({ page }) => {
   await page.getByRole('button', { name: 'Show 4700 more' }).click();
   await expect(rows).toHaveCount(5000);
 });
+
+const kRow = {
+  plan: 'p',
+  backend: 'CPU',
+  main_bytes: 10,
+  peak: 10,
+  values: 1,
+  end: 2,
+  curve: [[0, 10]],
+};
+const kHead = {
+  schema: 'stowplan.view/1',
+  version: '0',
+  title: 'some',
+  budget: null,
+  modules: [],
+  diff: null,
+  sources: [],
+};
+
+test('policy best is more, less or the same', async ({ page }) => {
+  const bests = [900, 1000, 1100, 999_999_999, 1_000_000_001];
+  const index = bests.map((best_bytes, i) => ({
+    ...kRow,
+    name: `module_${i}`,
+    file: `module_${i}.html`,
+    bytes: i < 3 ? 1000 : 1_000_000_000,
+    best_bytes,
+  }));
+  await page.goto(writePage('index-best', encodeBundle({ ...kHead, index })).url);
+  const rows = page.getByTestId('index').getByRole('row');
+  const words = ['10.00 % less', 'the same', '10.00 % more', '<0.01 % less', '<0.01 % more'];
+  for (let k = 0; k < words.length; ++k) await expect(rows.nth(k)).toContainText(words[k]);
+});
+
+test('an index of two inputs', async ({ page }) => {
+  const index = [
+    { ...kRow, name: 'grown', file: 'grown.html', bytes: 3072, base_bytes: 2048 },
+    { ...kRow, name: 'gone', file: 'gone.html', bytes: 1024, only: 'A' },
+    { ...kRow, name: 'new', file: 'new.html', bytes: 512, only: 'B' },
+    { ...kRow, name: 'still', file: 'still.html', bytes: 256, base_bytes: 256 },
+  ];
+  const compared = ['before/', 'after/'];
+  await page.goto(writePage('index-two', encodeBundle({ ...kHead, index, compared })).url);
+  const rows = page.getByTestId('index').getByRole('row');
+  const facts = page.locator('.facts');
+  await expect(facts).toContainText('3.25KiB in all in A, before/');
+  await expect(facts).toContainText('3.75KiB in B, after/');
+  await expect(page.getByText('4 of 4, largest change first')).toBeVisible();
+  for (const [k, words] of [
+    ['2.00KiB', '3.00KiB', '+1.00KiB', '50.00 % more'],
+    ['1.00KiB', '–', '-1.00KiB', 'only in A'],
+    ['–', '512B', '+512B', 'only in B'],
+    ['256B', '256B', '0B', 'the same'],
+  ].entries()) {
+    for (const word of words) await expect(rows.nth(k)).toContainText(word);
+  }
+  expect(await complaintsOfAxe(page)).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { oneModule } from '../../sample/bundles.mjs';
 import { readBundle } from '../../src/decode/bundle';
 import { NONE } from '../../src/decode/header';
 import { queryFor, search, splitWords } from '../../src/model/search';
-import { parseSize, shortSize, exactSize } from '../../src/model/size';
+import { changeText, parseSize, shortSize, exactSize } from '../../src/model/size';
 import { nameOf } from '../../src/model/words';
 
 const module = readBundle(new Uint8Array(oneModule({ values: 500 })).buffer).modules[0];
@@ -107,4 +107,14 @@ test('sizes', () => {
   expect(shortSize(1610612736)).toBe('1.50GiB');
   expect(exactSize(1610612736)).toBe('1.50GiB (1610612736)');
   expect(exactSize(100)).toBe('100B');
+});
+
+test('a change in words', () => {
+  expect(changeText(200, 100)).toBe('50.00 % less');
+  expect(changeText(100, 200)).toBe('100.00 % more');
+  expect(changeText(1e9, 1e9 - 1)).toBe('<0.01 % less');
+  expect(changeText(1e9, 1e9 + 1)).toBe('<0.01 % more');
+  expect(changeText(7, 7)).toBe('the same');
+  expect(changeText(0, 0)).toBe('the same');
+  expect(changeText(0, 5)).toBe('');
 });
