@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/advice.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/explain_view.h"
 #include "cli/plan_setting.h"
+#include "cli/progress.h"
 #include "cli/report_text.h"
 #include "stowplan/advise/advice.h"
 #include "stowplan/report/replan.h"
@@ -25,32 +23,6 @@ namespace {
 
 using advise::Advice;
 using advise::AdviceReport;
-
-// "tried 12 of 40" on the last line of a terminal, a few times a second.
-class Progress {
- public:
-  explicit Progress(bool is_shown) : is_shown_(is_shown) {}
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-  ~Progress() {
-    if (has_line_) Write("\r\x1b[K");
-  }
-  void Show(int64_t done, int64_t total) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!is_shown_ || (has_line_ && now - last_ < std::chrono::milliseconds(100))) return;
-    last_ = now;
-    has_line_ = true;
-    Write(fmt::format("\r\x1b[Ktried {} of {}", done, total));
-  }
-
- private:
-  static void Write(const std::string& text) {
-    [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
-  }
-  bool is_shown_;
-  bool has_line_ = false;
-  std::chrono::steady_clock::time_point last_;
-};
 
 // A paragraph behind a dash.
 void AppendItem(std::string_view words, std::string& out) {
@@ -339,8 +311,10 @@ std::optional<AdviceReport> MakeAdvice(const PlanInput& input, const AdviceOptio
 
 int ShowAdvice(const PlanInput& input, AdviceOptions options, Console& console) {
   const std::optional<AdviceReport> report = [&] {
-    Progress progress(console.is_watched());
-    options.progress = [&](int64_t done, int64_t total) { progress.Show(done, total); };
+    ProgressLine line(console.is_watched());
+    options.progress = [&](int64_t done, int64_t total) {
+      line.Show([&] { return fmt::format("tried {} of {}", done, total); });
+    };
     return MakeAdvice(input, options, console);
   }();
   if (!report) return kBadUse;

@@ -16,7 +16,7 @@
 #include "cli/console.h"
 #include "cli/names.h"
 #include "cli/number.h"
-#include "cli/report_input.h"
+#include "cli/report_load.h"
 
 namespace stowplan::cli {
 namespace {

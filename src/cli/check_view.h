@@ -9,7 +9,7 @@
 
 #include "base/json_writer.h"
 #include "cli/listener.h"
-#include "cli/report_input.h"
+#include "cli/report_load.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/check/check.h"
 

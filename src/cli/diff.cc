@@ -12,7 +12,6 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/diff_view.h"
-#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/pair_input.h"
 #include "cli/report_text.h"
@@ -180,30 +179,19 @@ CommandSpec DiffCommand() {
           "  stowplan diff --format=markdown old/ new/     for a pull request\n",
       .positional = "A B",
       .count = Positionals::kTwo,
-      .options =
-          {
-              {.name = "by",
-               .value = "WHAT",
-               .help = "put the changes together by",
-               .fallback = "cause",
-               .choices = GroupNames()},
-              {.name = "top",
-               .value = "N",
-               .help = "show at most N causes, 0: all",
-               .fallback = "8"},
-              {.name = "module",
-               .value = "NAME",
-               .help = "of directories, the modules of this name"},
-              {.name = "target",
-               .value = "NAME",
-               .help = "the machine; without, found",
-               .choices = TargetNames()},
-              {.name = "format",
-               .value = "KIND",
-               .help = "how to print",
-               .fallback = "text",
-               .choices = {"text", "markdown", "json"}},
-          },
+      .options = WithPairInput({
+          {.name = "by",
+           .value = "WHAT",
+           .help = "put the changes together by",
+           .fallback = "cause",
+           .choices = GroupNames()},
+          {.name = "top", .value = "N", .help = "show at most N causes, 0: all", .fallback = "8"},
+          {.name = "format",
+           .value = "KIND",
+           .help = "how to print",
+           .fallback = "text",
+           .choices = {"text", "markdown", "json"}},
+      }),
       .run = Run,
   };
 }

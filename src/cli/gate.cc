@@ -15,7 +15,6 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/gate_view.h"
-#include "cli/names.h"
 #include "cli/number.h"
 #include "cli/pair_input.h"
 #include "cli/report_text.h"
@@ -336,43 +335,35 @@ CommandSpec GateCommand() {
           "  stowplan gate dump/ --budget=14GiB --format=junit > memory.xml\n",
       .positional = "[BASE] INPUT",
       .count = Positionals::kOneOrTwo,
-      .options =
-          {
-              {.name = "budget",
-               .value = "SIZE",
-               .help = "for each memory space; 1:SIZE for one, all:SIZE for all together; may be "
-                       "given again",
-               .is_list = true},
-              {.name = "max-growth",
-               .value = "AMOUNT",
-               .help = "bytes or percent that may be added (default: 0)"},
-              {.name = "tolerance",
-               .value = "AMOUNT",
-               .help = "bytes or percent that are noise (default: 0)"},
-              {.name = "lock", .value = "FILE", .help = "what each module may take"},
-              {.name = "update", .help = "write the lock file"},
-              {.name = "of",
-               .value = "FIGURE",
-               .help = "what is checked",
-               .fallback = "peak",
-               .choices = {"peak", "footprint"}},
-              {.name = "top",
-               .value = "N",
-               .help = "show at most N causes of a breach, 0: all",
-               .fallback = "3"},
-              {.name = "module",
-               .value = "NAME",
-               .help = "of directories, the modules of this name"},
-              {.name = "target",
-               .value = "NAME",
-               .help = "the machine; without, found",
-               .choices = TargetNames()},
-              {.name = "format",
-               .value = "KIND",
-               .help = "how to print",
-               .fallback = "text",
-               .choices = {"text", "markdown", "junit", "json"}},
-          },
+      .options = WithPairInput({
+          {.name = "budget",
+           .value = "SIZE",
+           .help = "for each memory space; 1:SIZE for one, all:SIZE for all together; may be "
+                   "given again",
+           .is_list = true},
+          {.name = "max-growth",
+           .value = "AMOUNT",
+           .help = "bytes or percent that may be added (default: 0)"},
+          {.name = "tolerance",
+           .value = "AMOUNT",
+           .help = "bytes or percent that are noise (default: 0)"},
+          {.name = "lock", .value = "FILE", .help = "what each module may take"},
+          {.name = "update", .help = "write the lock file"},
+          {.name = "of",
+           .value = "FIGURE",
+           .help = "what is checked",
+           .fallback = "peak",
+           .choices = {"peak", "footprint"}},
+          {.name = "top",
+           .value = "N",
+           .help = "show at most N causes of a breach, 0: all",
+           .fallback = "3"},
+          {.name = "format",
+           .value = "KIND",
+           .help = "how to print",
+           .fallback = "text",
+           .choices = {"text", "markdown", "junit", "json"}},
+      }),
       .run = RunGate,
   };
 }

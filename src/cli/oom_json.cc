@@ -129,7 +129,8 @@ void WriteIncident(const oom::Log& log, size_t number, JsonWriter& json) {
   const oom::Incident& incident = log.incidents[number];
   json.BeginObject();
   json.Field("kind", oom::Word(incident.kind));
-  json.Field("backend", oom::Name(incident.backend));
+  json.Field("backend", incident.backend == oom::Backend::kUnknown ? std::string_view("unknown")
+                                                                   : oom::Name(incident.backend));
   WriteText("space", incident.space, json);
   WriteTexts("devices", incident.devices, json);
   WriteText("code", incident.code, json);

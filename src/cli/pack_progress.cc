@@ -4,27 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
 
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
 
 namespace stowplan::cli {
-namespace {
-
-void Write(const std::string& text) {
-  [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
-}
-
-}  // namespace
 
 PackProgress::PackProgress()
-    : is_shown_(isatty(STDERR_FILENO) != 0), begin_(std::chrono::steady_clock::now()) {}
-
-PackProgress::~PackProgress() {
-  if (has_line_) Write("\r\x1b[K");
-}
+    : line_(isatty(STDERR_FILENO) != 0), begin_(std::chrono::steady_clock::now()) {}
 
 void PackProgress::Show(int64_t height, int64_t bound) {
   height_ = height;
@@ -33,16 +21,14 @@ void PackProgress::Show(int64_t height, int64_t bound) {
 }
 
 void PackProgress::Tick() {
-  if (!is_shown_ || height_ == 0) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (last_ && now - *last_ < std::chrono::milliseconds(100)) return;
-  last_ = now;
-  has_line_ = true;
-  const double apart = 100.0 * static_cast<double>(height_ - bound_) /
-                       static_cast<double>(std::max<int64_t>(bound_, 1));
-  Write(fmt::format("\r\x1b[K{}, at least {}, {:.2f} % apart, {:.0f} s", HumanBytes(height_),
-                    HumanBytes(bound_), apart,
-                    std::chrono::duration<double>(now - begin_).count()));
+  if (height_ == 0) return;
+  line_.Show([&] {
+    const double apart = 100.0 * static_cast<double>(height_ - bound_) /
+                         static_cast<double>(std::max<int64_t>(bound_, 1));
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin_;
+    return fmt::format("{}, at least {}, {:.2f} % apart, {:.0f} s", HumanBytes(height_),
+                       HumanBytes(bound_), apart, time.count());
+  });
 }
 
 }  // namespace stowplan::cli

@@ -9,6 +9,13 @@
 
 namespace stowplan::cli {
 
+std::vector<OptionSpec> WithPairInput(std::vector<OptionSpec> own) {
+  own.push_back(
+      {.name = "module", .value = "NAME", .help = "of directories, the modules of this name"});
+  own.push_back(TargetOption());
+  return own;
+}
+
 namespace {
 
 // `input` is what they were found in.

@@ -21,6 +21,9 @@ struct ModulePair {
   std::optional<InputModule> b;
 };
 
+// A command's own options, and those that say what is looked at in both: --module and --target.
+std::vector<OptionSpec> WithPairInput(std::vector<OptionSpec> own);
+
 // By name; when both sides have one module, these, whatever they are called. Nothing, and a
 // message, when an input has no module. `inputs` of the options are not used.
 std::optional<std::vector<ModulePair>> FindPairs(const std::string& a, const std::string& b,

@@ -35,13 +35,17 @@ std::string_view OwnName(std::string_view name) {
   return name.starts_with("module_") && dot != std::string_view::npos ? name.substr(dot + 1) : name;
 }
 
+OptionSpec TargetOption() {
+  return {.name = "target",
+          .value = "NAME",
+          .help = "the machine; without, found",
+          .choices = TargetNames()};
+}
+
 std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own) {
   own.push_back(
       {.name = "module", .value = "NAME", .help = "of a directory, the module of this name"});
-  own.push_back({.name = "target",
-                 .value = "NAME",
-                 .help = "the machine; without, found",
-                 .choices = TargetNames()});
+  own.push_back(TargetOption());
   own.push_back({.name = "xla-version",
                  .value = "NAME",
                  .help = "the release whose rules count, when there is no plan"});

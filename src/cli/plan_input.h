@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/listener.h"
 #include "cli/plan_setting.h"
-#include "cli/report_input.h"
+#include "cli/report_load.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/live/analysis.h"
 #include "stowplan/report/report.h"
@@ -42,6 +42,9 @@ struct PlanInputOptions {
 
 // The name without folder and number: "jit_step" of "dump/module_0003.jit_step".
 std::string_view OwnName(std::string_view name);
+
+// --target
+OptionSpec TargetOption();
 
 // A command's own options, and those that PlanInputOptions come from: --module, --target and
 // --xla-version.

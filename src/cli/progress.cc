@@ -9,28 +9,32 @@
 #include "cli/report_text.h"
 
 namespace stowplan::cli {
-namespace {
 
-void Write(const std::string& text) {
-  [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
+ProgressLine::~ProgressLine() {
+  if (has_line_) Write({});
 }
 
-}  // namespace
+bool ProgressLine::IsTime() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_shown_ || now - last_ < std::chrono::milliseconds(100)) return false;
+  last_ = now;
+  return true;
+}
 
-Progress::~Progress() {
-  if (has_line_) Write("\r\x1b[K");
+void ProgressLine::Write(const std::string& text) {
+  has_line_ = true;
+  const std::string line = "\r\x1b[K" + text;
+  [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, line.data(), line.size());
 }
 
 void Progress::Next(std::string_view name) {
   ++count_;
-  const auto now = std::chrono::steady_clock::now();
-  if (!is_shown_ || now - last_ < std::chrono::milliseconds(100)) return;
-  last_ = now;
-  has_line_ = true;
-  const std::string total = std::to_string(total_);
-  std::string count = std::to_string(count_);
-  count.insert(0, total.size() - std::min(total.size(), count.size()), ' ');
-  Write("\r\x1b[K[" + count + "/" + total + "] " + Shortened(Printable(name), 60));
+  line_.Show([&] {
+    const std::string total = std::to_string(total_);
+    std::string count = std::to_string(count_);
+    count.insert(0, total.size() - std::min(total.size(), count.size()), ' ');
+    return "[" + count + "/" + total + "] " + Shortened(Printable(name), 60);
+  });
 }
 
 }  // namespace stowplan::cli

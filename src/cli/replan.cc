@@ -10,7 +10,7 @@
 #include "cli/console.h"
 #include "cli/names.h"
 #include "cli/plan_setting.h"
-#include "cli/report_input.h"
+#include "cli/report_load.h"
 #include "stowplan/check/check.h"
 #include "stowplan/report/write.h"
 

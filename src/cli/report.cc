@@ -13,7 +13,7 @@
 #include "cli/plan_input.h"
 #include "cli/report_dialect.h"
 #include "cli/report_formats.h"
-#include "cli/report_input.h"
+#include "cli/report_load.h"
 #include "cli/report_list.h"
 #include "cli/report_text.h"
 #include "cli/suggest.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/listener.h"
-#include "cli/report_input.h"
+#include "cli/report_load.h"
 #include "cli/report_page.h"
 
 namespace stowplan::cli {

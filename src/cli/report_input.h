@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the words of the command line to reports: files, sets of files, dump directories.
+// From the words of the command line to modules: files, sets of files, dump directories. They are
+// read by cli/report_load.h.
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
-#include "stowplan/hlo/module.h"
 #include "stowplan/report/dump_directory.h"
-#include "stowplan/report/report.h"
 
 namespace stowplan::cli {
 
@@ -56,23 +53,5 @@ Result<InputModule> InputOf(std::shared_ptr<const Source> source);
 
 // Adds what lies beside the only file of a module and has the same stem, when the user named it.
 void AddNeighbours(InputModule& module);
-
-struct LoadedModule {
-  std::string name;
-  report::Report report;
-  std::optional<hlo::Module> program;
-  // Report files that were read, in the order in which they were given or found.
-  std::vector<std::shared_ptr<const Source>> sources;
-  // One for each file that could not be read and was left out.
-  Diagnostics problems;
-};
-
-enum class Program { kLeaveOut, kRead };
-
-Result<LoadedModule> Load(InputModule module, Program program);
-
-// What the files say otherwise than it is computed, and what makes one of them doubtful.
-Diagnostics FindingsOf(const report::Report& report,
-                       std::span<const std::shared_ptr<const Source>> sources);
 
 }  // namespace stowplan::cli

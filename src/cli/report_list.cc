@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "cli/progress.h"
+#include "cli/report_load.h"
 #include "cli/report_text.h"
 
 namespace stowplan::cli {

@@ -147,20 +147,6 @@ int64_t Lack(const Incident& incident) {
 
 }  // namespace
 
-std::string_view Name(Backend backend) {
-  switch (backend) {
-    case Backend::kCpu:
-      return "CPU";
-    case Backend::kGpu:
-      return "GPU";
-    case Backend::kTpu:
-      return "TPU";
-    case Backend::kUnknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::string_view Word(Kind kind) {
   switch (kind) {
     case Kind::kCompile:

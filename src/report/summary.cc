@@ -40,20 +40,6 @@ std::string_view Name(AllocationKind kind) {
   return "temporaries";
 }
 
-std::string_view Name(Backend backend) {
-  switch (backend) {
-    case Backend::kCpu:
-      return "CPU";
-    case Backend::kGpu:
-      return "GPU";
-    case Backend::kTpu:
-      return "TPU";
-    case Backend::kUnknown:
-      break;
-  }
-  return "unknown back end";
-}
-
 Backend BackendOfTarget(std::string_view target) {
   if (target == "cpu") return Backend::kCpu;
   if (target == "gpu") return Backend::kGpu;

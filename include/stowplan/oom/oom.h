@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stowplan/base/backend.h"
+
 namespace stowplan::oom {
 
 // A number of bytes as a text has it. "15.48G" is no exact number: the true one is at most `slack`
@@ -37,9 +39,8 @@ struct Size {
 // 1.50GiB (1610612736); 1.50GiB when only that is known.
 [[nodiscard]] std::string SizeText(const Size& size);
 
-enum class Backend : uint8_t { kUnknown, kCpu, kGpu, kTpu };
-// "GPU"; "unknown"
-[[nodiscard]] std::string_view Name(Backend backend);
+using stowplan::Backend;
+using stowplan::Name;
 
 // Who gave up, and when.
 enum class Kind : uint8_t {

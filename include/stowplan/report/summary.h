@@ -37,7 +37,7 @@ inline constexpr size_t kAllocationKinds = 6;
 
 // The kind of machine, as far as names of memory spaces depend on it.
 using stowplan::Backend;
-[[nodiscard]] std::string_view Name(Backend backend);
+using stowplan::Name;
 // From the name of a target: "tpu-v5e".
 [[nodiscard]] Backend BackendOfTarget(std::string_view target);
 // From the names of the report's files (`cpu_after_optimizations`), else from tiled layouts.

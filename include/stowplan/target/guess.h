@@ -2,16 +2,14 @@
 // For which machine a module was compiled, and by which XLA, as far as the module shows it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "stowplan/base/backend.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/target/target.h"
 
 namespace stowplan {
-
-enum class Backend : uint8_t { kUnknown, kCpu, kGpu, kTpu };
 
 struct TargetGuess {
   Backend backend = Backend::kUnknown;

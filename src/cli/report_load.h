@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the files of a module to its report and its program.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/report_input.h"
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/base/source.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::cli {
+
+struct LoadedModule {
+  std::string name;
+  report::Report report;
+  std::optional<hlo::Module> program;
+  // Report files that were read, in the order in which they were given or found.
+  std::vector<std::shared_ptr<const Source>> sources;
+  // One for each file that could not be read and was left out.
+  Diagnostics problems;
+};
+
+enum class Program { kLeaveOut, kRead };
+
+Result<LoadedModule> Load(InputModule module, Program program);
+
+// What the files say otherwise than it is computed, and what makes one of them doubtful.
+Diagnostics FindingsOf(const report::Report& report,
+                       std::span<const std::shared_ptr<const Source>> sources);
+
+}  // namespace stowplan::cli
