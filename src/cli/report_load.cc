@@ -52,8 +52,9 @@ class Loader {
 
  private:
   Result<std::shared_ptr<const Source>> Read(InputFile& file) {
-    if (file.source) return file.source;
-    STOWPLAN_TRY(file.source, ReadSource(file.path));
+    if (!file.source) {
+      STOWPLAN_TRY(file.source, ReadSource(file.path));
+    }
     if (file.source->size() == 0) return Fail(file.source->name(), "the file is empty");
     return file.source;
   }

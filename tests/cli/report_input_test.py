@@ -240,6 +240,11 @@ class Directories(ReportCase):
         self.write("notes.txt", "buy milk\n")
         self.assert_bad_use(self.report(str(self.folder)), "no memory report", "notes.txt")
 
+    def test_an_empty_file_is_called_empty(self):
+        empty = self.write("x.txt", "")
+        for command in ("report", "explain", "check", "view"):
+            self.assert_bad_use(self.run_cli(command, empty, cwd=self.folder), "the file is empty")
+
     def test_files_of_several_modules(self):
         dump = self.make()
         answer = self.report(*(str(path) for path in pathlib.Path(dump).iterdir()))
