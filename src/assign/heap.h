@@ -8,21 +8,18 @@
 #include <vector>
 
 #include "assign/can_share.h"
+#include "assign/occupancy.h"
 #include "stowplan/live/analysis.h"
 
 namespace stowplan {
 
-struct HeapInterval {
-  int64_t start = 0;  // both ends inclusive; no two events have the same time
-  int64_t end = 0;
-};
-
 // Values in one place: the first was given it, the others took it over.
 struct HeapGroup {
   ValueId first;
-  int64_t first_size = 0;               // what the first one asked for
-  int64_t size = 0;                     // the largest of all
-  std::vector<HeapInterval> intervals;  // the first value's is the first
+  int64_t first_size = 0;  // what the first one asked for
+  int64_t size = 0;        // the largest of all
+  // The first value's is the first; no two events have the same time.
+  std::vector<HeapInterval> intervals;
   std::vector<ValueId> values;
 };
 

@@ -57,9 +57,9 @@ HeapGroup Group(uint32_t value, int64_t size, std::vector<HeapInterval> interval
 }
 
 // Groups with one to three intervals each, apart from each other; no two events at one time.
-HeapInput RandomInput(std::mt19937& random) {
+HeapInput RandomInput(std::mt19937& random, size_t most = 24) {
   HeapInput input;
-  const size_t count = 1 + random() % 24;
+  const size_t count = 1 + random() % most;
   std::vector<size_t> parts(count);
   size_t events = 0;
   for (size_t& part : parts) {
@@ -165,6 +165,29 @@ TEST(BestFit, EqualsThePlainRule) {
     by_length += limit == kUnlimited ? 1 : 0;
   }
   EXPECT_GT(by_length, 1000);
+}
+
+// Most live for a short time, and blocks of time are many.
+TEST(BestFit, EqualsThePlainRuleOnManyGroups) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 2; ++round) {
+    HeapInput input = RandomInput(random, 100);
+    const int64_t count = 2000;
+    for (int64_t g = 0; g < count; ++g) {
+      // Ends of several groups may fall together; begins and ends do not.
+      const int64_t length = random() % 10 == 0 ? static_cast<int64_t>(random() % 1000) : 6;
+      const int64_t start = input.end + 4 * g;
+      const int64_t end = std::min(start + 4 * length, input.end + 4 * count - 4) + 2;
+      input.groups.push_back(Group(static_cast<uint32_t>(input.groups.size()),
+                                   1 + static_cast<int64_t>(random() % 30), {{start, end}}));
+    }
+    input.end += 4 * count;
+    const std::vector<uint8_t> none(input.groups.size(), 0);
+    const HeapPlan plan = PackBestFit(input, 2, kUnlimited, none);
+    const HeapPlan plain = PlainBest(input, 2, kUnlimited, none);
+    ASSERT_EQ(plan.size, plain.size) << "round " << round;
+    ASSERT_EQ(plan.offsets, plain.offsets) << "round " << round;
+  }
 }
 
 TEST(BestFit, TakesTheSmallestGapAndTheLowestOfEquals) {

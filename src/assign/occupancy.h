@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bytes of a heap are occupied when, and the smallest gap that is free for some time.
+//
+// Who meets an interval lives when it begins, or begins while it lasts. Time is cut into blocks, so
+// that few intervals begin or end inside of one. What lives when an interval begins is what lives
+// through all of that block, which is one set of few ranges, since neighbours melt; and some of
+// what lives for a part of the block. Most intervals end in the block they begin in; for the
+// others, a tree over the blocks has the unions of what begins in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "assign/byte_ranges.h"
+
+namespace stowplan {
+
+// Both ends inclusive.
+struct HeapInterval {
+  int64_t start = 0;
+  int64_t end = 0;
+};
+
+class Occupancy {
+ public:
+  // `times` are all intervals that will be occupied, from 0 to less than `end`. At most
+  // `most_inside` begin or end inside of a block; by default, few enough that looking at all of
+  // them is cheap, and enough that the sets of all blocks are not much larger than `times`.
+  Occupancy(std::span<const HeapInterval> times, int64_t end, size_t most_inside);
+  Occupancy(std::span<const HeapInterval> times, int64_t end)
+      : Occupancy(times, end, MostInside(times, end)) {}
+
+  void Occupy(HeapInterval time, ByteRange bytes);
+  // The begin of the smallest gap of `size` bytes or more that is free at all times of all
+  // intervals, of which there is one at least; the lowest of equals. Whoever knows that none is
+  // smaller than `enough` gets the first that is not larger.
+  int64_t FindGap(std::span<const HeapInterval> times, int64_t size, int64_t enough);
+
+ private:
+  struct Part {
+    uint32_t start;
+    uint32_t end;
+    ByteRange bytes;
+  };
+  struct Block {
+    uint32_t start = 0;
+    uint32_t end = 0;
+    uint32_t seen = 0;               // so many of covers_ are in `through`, if they belong there
+    std::vector<ByteRange> through;  // occupied at all times of the block
+    std::vector<Part> inside;        // what lives for a part of the block, by begin of its bytes
+    ByteRanges starting;             // of what begins where the block does
+  };
+  using Set = std::span<const ByteRange>;  // ascending, apart
+
+  static size_t MostInside(std::span<const HeapInterval> times, int64_t end);
+  void CutIntoBlocks(std::span<const HeapInterval> times, int64_t end, size_t most_inside);
+  [[nodiscard]] size_t BlockOf(int64_t time) const { return blocks_of_[static_cast<size_t>(time)]; }
+  // Calls visit(node) for the fewest nodes that make up the blocks between two.
+  template <class Visit>
+  void ForEachBetween(size_t first, size_t last, Visit visit) const {
+    if (first == last) return;
+    size_t low = leaves_ + first;
+    size_t high = leaves_ + last;
+    for (; low / 2 != high / 2; low /= 2, high /= 2) {
+      if (low % 2 == 0) visit(low + 1);
+      if (high % 2 == 1) visit(high - 1);
+    }
+  }
+  // What is occupied throughout a block, brought up to date.
+  Set Through(size_t block);
+  // Into sets_ and loose_: what is occupied at any of the times, but for what lives through the
+  // first block.
+  void Collect(std::span<const HeapInterval> times);
+  void CollectInside(size_t block, HeapInterval time);
+  void CollectSet(Set set);
+  // Into pieces_: what sets_ leave of a gap, if it is large enough. Gaps must ascend.
+  bool TakeOutSets(ByteRange gap, int64_t size);
+
+  std::vector<Block> blocks_;
+  std::vector<uint32_t> blocks_of_;              // by time
+  size_t leaves_ = 1;                            // of the tree: the blocks, and some for nothing
+  std::vector<ByteRange> covers_;                // what lives through a block or more, as it came
+  std::vector<std::vector<uint32_t>> covering_;  // by node: those of covers_ that live through it,
+                                                 // and not through the node above
+  std::vector<ByteRanges> begun_;                // by node: of what begins in it
+
+  // Of one question.
+  std::vector<Set> sets_;
+  std::vector<ByteRange> loose_;  // ascending
+  std::vector<ByteRange> pieces_;
+  // For whoever needs them.
+  std::vector<ByteRange> fresh_;
+  std::vector<ByteRange> next_;
+};
+
+}  // namespace stowplan
