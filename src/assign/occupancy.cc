@@ -37,26 +37,12 @@ std::span<const ByteRange> EndingBehind(std::span<const ByteRange> set, int64_t 
 
 }  // namespace
 
-// The set of a block is no larger than the number of intervals that live through it, and there are
-// at most so many blocks as `times` can fill twice.
-size_t Occupancy::MostInside(std::span<const HeapInterval> times, int64_t end) {
-  constexpr int64_t kFew = 512;
-  constexpr int64_t kRangesForEachTime = 16;
-  int64_t alive = 0;  // on average
-  int64_t rest = 0;
-  for (const HeapInterval& time : times) {
-    rest += time.end - time.start + 1;
-    alive += rest / end;
-    rest %= end;
-  }
-  return static_cast<size_t>(std::max(kFew, alive / kRangesForEachTime));
-}
-
-Occupancy::Occupancy(std::span<const HeapInterval> times, int64_t end, size_t most_inside) {
-  CutIntoBlocks(times, std::max<int64_t>(end, 1), most_inside);
+Occupancy::Occupancy(std::span<const HeapInterval> times, int64_t end, Limits limits) {
+  CutIntoBlocks(times, std::max<int64_t>(end, 1), limits.inside);
   while (leaves_ < blocks_.size()) leaves_ *= 2;
   covering_.resize(2 * leaves_);
   begun_.resize(2 * leaves_);
+  most_kept_ = limits.kept_for_each * times.size();
 }
 
 void Occupancy::CutIntoBlocks(std::span<const HeapInterval> times, int64_t end,
@@ -89,7 +75,8 @@ void Occupancy::Occupy(HeapInterval time, ByteRange bytes) {
   }
   bool is_cover = false;
   const auto cover = [&](size_t node) {
-    covering_[node].push_back(static_cast<uint32_t>(covers_.size()));
+    covering_[node].bytes.Add(bytes);
+    covering_[node].log.push_back(static_cast<uint32_t>(covers_.size()));
     is_cover = true;
   };
   const auto meet = [&](size_t b) {
@@ -114,9 +101,17 @@ Occupancy::Set Occupancy::Through(size_t b) {
   Block& block = blocks_[b];
   fresh_.clear();
   for (size_t node = leaves_ + b; node != 0; node /= 2) {
-    for (const uint32_t index : std::views::reverse(covering_[node])) {
-      if (index < block.seen) break;
-      fresh_.push_back(covers_[index]);
+    const Cover& cover = covering_[node];
+    const Set all = cover.bytes.ranges();
+    const size_t before = fresh_.size();
+    for (size_t k = cover.log.size(); k != 0 && cover.log[k - 1] >= block.seen; --k) {
+      if (fresh_.size() - before == all.size()) {
+        // What is new is more than all of it, melted.
+        fresh_.resize(before);
+        fresh_.insert(fresh_.end(), all.begin(), all.end());
+        break;
+      }
+      fresh_.push_back(covers_[cover.log[k - 1]]);
     }
   }
   block.seen = static_cast<uint32_t>(covers_.size());
@@ -129,8 +124,17 @@ Occupancy::Set Occupancy::Through(size_t b) {
     Append(next_, range);
   }
   for (; row != block.through.end(); ++row) Append(next_, *row);
+  kept_ = kept_ - block.through.size() + next_.size();
   block.through.assign(next_.begin(), next_.end());
   return block.through;
+}
+
+void Occupancy::Forget() {
+  for (Block& block : blocks_) {
+    block.through = {};
+    block.seen = 0;
+  }
+  kept_ = 0;
 }
 
 // What lives for a part of the block, and at one of the times.
@@ -195,6 +199,7 @@ bool Occupancy::TakeOutSets(ByteRange gap, int64_t size) {
 
 int64_t Occupancy::FindGap(std::span<const HeapInterval> times, int64_t size, int64_t enough) {
   size = std::max<int64_t>(size, 1);  // bytes that do not exist are no gap
+  if (kept_ > most_kept_) Forget();
   Collect(times);
   const Set through = Through(BlockOf(times[0].start));
   ByteRange best = {0, kEnd};

@@ -25,12 +25,14 @@ struct HeapInterval {
 
 class Occupancy {
  public:
-  // `times` are all intervals that will be occupied, from 0 to less than `end`. At most
-  // `most_inside` begin or end inside of a block; by default, few enough that looking at all of
-  // them is cheap, and enough that the sets of all blocks are not much larger than `times`.
-  Occupancy(std::span<const HeapInterval> times, int64_t end, size_t most_inside);
-  Occupancy(std::span<const HeapInterval> times, int64_t end)
-      : Occupancy(times, end, MostInside(times, end)) {}
+  struct Limits {
+    size_t inside;         // of a block: few enough that looking at all of them is cheap
+    size_t kept_for_each;  // interval: ranges that the blocks hold together
+  };
+  static constexpr Limits kLimits = {.inside = 512, .kept_for_each = 16};
+
+  // `times` are all intervals that will be occupied, from 0 to less than `end`.
+  Occupancy(std::span<const HeapInterval> times, int64_t end, Limits limits = kLimits);
 
   void Occupy(HeapInterval time, ByteRange bytes);
   // The begin of the smallest gap of `size` bytes or more that is free at all times of all
@@ -52,9 +54,13 @@ class Occupancy {
     std::vector<Part> inside;        // what lives for a part of the block, by begin of its bytes
     ByteRanges starting;             // of what begins where the block does
   };
+  // What lives through a node of the tree, and not through the one above.
+  struct Cover {
+    ByteRanges bytes;
+    std::vector<uint32_t> log;  // of covers_, as it came
+  };
   using Set = std::span<const ByteRange>;  // ascending, apart
 
-  static size_t MostInside(std::span<const HeapInterval> times, int64_t end);
   void CutIntoBlocks(std::span<const HeapInterval> times, int64_t end, size_t most_inside);
   [[nodiscard]] size_t BlockOf(int64_t time) const { return blocks_of_[static_cast<size_t>(time)]; }
   // Calls visit(node) for the fewest nodes that make up the blocks between two.
@@ -70,6 +76,8 @@ class Occupancy {
   }
   // What is occupied throughout a block, brought up to date.
   Set Through(size_t block);
+  // Gives back what the blocks have; it can be found again.
+  void Forget();
   // Into sets_ and loose_: what is occupied at any of the times, but for what lives through the
   // first block.
   void Collect(std::span<const HeapInterval> times);
@@ -79,12 +87,13 @@ class Occupancy {
   bool TakeOutSets(ByteRange gap, int64_t size);
 
   std::vector<Block> blocks_;
-  std::vector<uint32_t> blocks_of_;              // by time
-  size_t leaves_ = 1;                            // of the tree: the blocks, and some for nothing
-  std::vector<ByteRange> covers_;                // what lives through a block or more, as it came
-  std::vector<std::vector<uint32_t>> covering_;  // by node: those of covers_ that live through it,
-                                                 // and not through the node above
-  std::vector<ByteRanges> begun_;                // by node: of what begins in it
+  std::vector<uint32_t> blocks_of_;  // by time
+  size_t leaves_ = 1;                // of the tree: the blocks, and some for nothing
+  std::vector<ByteRange> covers_;    // what lives through a block or more, as it came
+  std::vector<Cover> covering_;      // by node
+  std::vector<ByteRanges> begun_;    // by node: of what begins in it
+  size_t kept_ = 0;                  // ranges in the blocks, at most
+  size_t most_kept_ = 0;
 
   // Of one question.
   std::vector<Set> sets_;
