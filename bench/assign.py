@@ -5,6 +5,7 @@ import datetime
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -103,11 +104,32 @@ def all_alive(count, file):
     file.write_text("\n".join(lines) + "\n")
 
 
+def made_up(count, file):
+    """`count` values of five sizes: each reads the one before it and one of the last sixty, some one of long ago."""
+    draw = random.Random(7)
+    sizes = [256, 1024, 4096, 16384, 65536]
+    known = [[f"p{size}"] for size in sizes]
+    lines = ["HloModule made_up, is_scheduled=true", "", "ENTRY main {"]
+    lines += [f"  p{size} = f32[{size}]{{0}} parameter({i})" for i, size in enumerate(sizes)]
+    for i in range(count):
+        which = min(draw.randrange(5), draw.randrange(5))
+        names = known[which]
+        ago = draw.randrange(len(names)) if draw.randrange(100) < 5 else draw.randrange(60)
+        lines.append(f"  v{i} = f32[{sizes[which]}]{{0}} add({names[-1]}, {names[max(0, len(names) - 1 - ago)]})")
+        names.append(f"v{i}")
+    shapes = ", ".join(f"f32[{size}]{{0}}" for size in sizes)
+    lines += [f"  ROOT r = ({shapes}) tuple({', '.join(names[-1] for names in known)})", "}"]
+    file.write_text("\n".join(lines) + "\n")
+
+
 def growth(results):
     print("\ngenerated modules, the whole of `stowplan assign -o`: reading, planning, checking, writing reports\n")
     print(f"  {'module':34}{'CPU time':>12}{'peak memory':>14}")
     cases = [(f"training step, {layers} layers", unrolled_step, layers) for layers in (300, 3000, 31250)]
     cases.append(("100000 values alive at once", all_alive, 100_000))
+    made = [50_000, 200_000]
+    cases += [(f"made up, {count} values", made_up, count) for count in made]
+    seconds_of = {}
     for name, make, count in cases:
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "module.hlo"
@@ -117,6 +139,8 @@ def growth(results):
             process = subprocess.Popen(command)
             _, status, usage = os.wait4(process.pid, 0)
             assert status == 0
-        seconds = usage.ru_utime + usage.ru_stime
+        seconds = seconds_of[name] = usage.ru_utime + usage.ru_stime
         results.append({"generated": name, "lines": lines, "cpu_s": seconds, "peak_bytes": usage.ru_maxrss * 1024})
         print(f"  {name:34}{seconds:10.2f} s{usage.ru_maxrss / 1e6:11.2f} GB   {lines} lines")
+    small, large = (seconds_of[f"made up, {count} values"] for count in made)
+    print(f"  made up: {made[1] / made[0]:.0f} times the values, {large / small:.2f} times the time")
