@@ -190,6 +190,8 @@ void Assigner::PackPresetSpace() {
     chosen.insert(chosen.end(), values.begin(), values.end());
   }
   PackSpace(rules_.preset_space, chosen);
+  for (size_t a = 0; a < assignment_.allocations.size(); ++a)
+    assignment_.allocations[AllocationId(a)].is_preset = true;
 }
 
 std::optional<Diagnostics> Assigner::PlacePreset() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/names.h"
 
+#include <ranges>
+
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/target/target.h"
 
@@ -14,7 +16,12 @@ std::vector<std::string_view> TargetNames() {
 
 std::vector<std::string_view> VersionNames() {
   std::vector<std::string_view> names;
-  for (const hlo::NamedDialect& dialect : hlo::Dialects()) names.push_back(dialect.name);
+  for (const hlo::NamedDialect& dialect : hlo::Dialects()) {
+    names.push_back(dialect.name);
+    for (const auto alias : std::views::split(dialect.aliases, ' ')) {
+      if (!alias.empty()) names.emplace_back(alias);
+    }
+  }
   return names;
 }
 

@@ -134,7 +134,7 @@ ReconcileRow TempFigure(const Report& report, Backend backend, bool is_host,
   if (temp.bytes == 0) return row;
   row.computed = std::nullopt;
   if (!temporaries) {
-    row.how = "TPU: follows from the program, which is not there";
+    row.how = "TPU: only the program tells";
   } else if (temporaries->are_in_main_memory) {
     row.computed = CheckedRoundUp(temp.bytes, kTpuPage);
   } else {
@@ -153,7 +153,7 @@ ReconcileRow PeakFigure(int64_t lasting, Backend backend,
   }
   if (!temporaries) {
     return {.figure = "peak_memory_in_bytes",
-            .how = "the heaps' peaks follow from the program, which is not there"};
+            .how = "only the program tells the peaks of heaps"};
   }
   return {.figure = "peak_memory_in_bytes",
           .computed = CheckedAdd(lasting, temporaries->heap_peak),

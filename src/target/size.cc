@@ -26,9 +26,33 @@ bool HasSpace(uint64_t spaces, int64_t space) {
   return space >= 0 && space < 64 && ((spaces >> static_cast<unsigned>(space)) & 1U) != 0;
 }
 
+// Chips of two cores keep a part of a split array in each: what counts is the largest part.
+std::vector<int64_t> LargestPart(std::span<const int64_t> dims,
+                                 std::span<const Layout::Split> splits) {
+  std::vector<int64_t> part(dims.begin(), dims.end());
+  for (const Layout::Split& split : splits) {
+    if (split.dimension < 0 || split.dimension >= std::ssize(dims)) continue;
+    int64_t& size = part[static_cast<size_t>(split.dimension)];
+    int64_t largest = 0;
+    int64_t begin = 0;
+    for (const int64_t index : split.indices) {
+      if (index <= begin || index >= size) continue;
+      largest = std::max(largest, index - begin);
+      begin = index;
+    }
+    size = std::max(largest, size - begin);
+  }
+  return part;
+}
+
 // The size on a target whose layouts pad.
 ByteCount TiledSize(std::span<const int64_t> dims, int64_t bits, const Layout* layout,
                     const Target& target) {
+  std::vector<int64_t> part;
+  if (layout != nullptr && !layout->splits.empty()) {
+    part = LargestPart(dims, layout->splits);
+    dims = part;
+  }
   const int64_t space = layout != nullptr ? layout->memory_space : 0;
   const bool is_exact = HasSpace(target.exact_spaces, space);
   if (layout != nullptr && !layout->tiles.empty() && !is_exact) {

@@ -122,7 +122,7 @@ class Settings(AssignCase):
         self.assert_bad_use(self.assign("--target=cpu", "--xla-version=jaxlib-0.11.3", path),
                             "no XLA `jaxlib-0.11.3`", "did you mean `jaxlib-0.11.2`?")
         self.assert_bad_use(self.assign("--target=cpu", "--xla-version=xyzzy", path), "no XLA `xyzzy`",
-                            "--dialect=list")
+                            "jaxlib-0.11.2", "libtpu-0.0.51")
         self.assert_bad_use(self.assign("--target=cpu", "--dialect=jaxlib-0.11.3", path), "no dialect",
                             "did you mean `jaxlib-0.11.2`?")
         self.assert_bad_use(self.assign("--dump-stage=value", path), "did you mean `values`?")

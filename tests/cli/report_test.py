@@ -105,7 +105,7 @@ class Page(ReportCase):
 class Reconcile(ReportCase):
     def test_steps_lead_to_the_true_peak(self):
         page = self.page(str(SEEDS[3]), "--reconcile")
-        for line in (r"Total bytes used +286\.05MiB \(299944008\) +as said", r"temp_size_in_bytes +86\.05MiB \(90226728\)",
+        for line in (r"Total bytes used +286\.05MiB \(299944008\) +as said", r"temp_size_in_bytes +TPU: only the program",
                      r"\+ elements of tuples +\+56\.00MiB \(58720232\)", r"= live at 11 +284\.00MiB \(297796096\)",
                      r"= true peak +284\.00MiB \(297796132\)"):
             self.assertRegex(page, line)

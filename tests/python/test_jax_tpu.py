@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 import stowplan
+from conftest import ROOT
 
 os.environ.update(TPU_SKIP_MDS_QUERY="1", ALLOW_MULTIPLE_LIBTPU_LOAD="1")
 pytest.importorskip("libtpu")
@@ -41,8 +45,26 @@ def test_ahead_of_time(topology: str, target: str) -> None:
     assert {a.path for a in r.allocations if a.path} == {"state", "x"}
     stats = compiled.memory_analysis()
     figures = r.reconcile().memory_analysis
-    for field in ("argument", "output", "alias"):
-        assert figures[f"{field}_size_in_bytes"] == getattr(stats, f"{field}_size_in_bytes")
+    for field in (*(f"{x}_size_in_bytes" for x in ("argument", "output", "alias", "temp")), "peak_memory_in_bytes"):
+        assert figures[field] == getattr(stats, field)
     # What is captured has no Compiled around it: the device is known all the same.
     assert modules["update"].analysis.target == target
     assert modules["update"].analysis.total_bytes == r.total_bytes
+
+
+def test_sample() -> None:
+    """Allocation for allocation, and field by field; places in fast memory are not told."""
+    sample = "slices,psum4,while_cond,nested_while,cond_in_while,while_in_cond,scan_stack,sort_argsort,rng_dropout"
+    driver = ROOT / "tests" / "oracle" / "jax_equal.py"
+    for topology in ("v4:2x2x1", "v5e:2x2", "v5p:2x2x1", "v6e:2x2"):
+        done = subprocess.run(
+            [sys.executable, "-B", driver, "constructs", "--only", sample, "--topology", topology],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        counts = json.loads(done.stdout)
+        assert counts["different"] == counts["failed"] == []
+        assert counts["programs"] == counts["own_equal"] == len(sample.split(","))
+        assert counts["fields"] == counts["fields_equal"]

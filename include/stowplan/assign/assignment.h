@@ -23,7 +23,7 @@ struct Allocation {
   bool is_thread_local = false;
   bool is_tuple = false;
   bool is_maybe_live_out = false;
-  bool is_preset = false;  // its places were given
+  bool is_preset = false;  // its places were given, or are ours in their stead
   // Of the entry computation.
   std::optional<int64_t> parameter;
   PositionId parameter_position;
@@ -71,7 +71,7 @@ Result<Assignment> Assign(const hlo::Module& module, const Analysis& analysis, c
                           const std::optional<Preset>& preset);
 
 // Two values that are alive at once and lie over each other, each with a word on it; empty when
-// there are none. Looks at places and times alone. Given places are not looked at: another pass may
+// there are none. Looks at places and times alone. Preset places are not looked at: another pass may
 // know that of two branches only one runs, and place their values over each other.
 Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
                          const Assignment& assignment);

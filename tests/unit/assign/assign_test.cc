@@ -290,8 +290,24 @@ TEST(Assign, AnEmptyPresetBlockIsThereAnyway) {
   const std::string plan =
       AssignmentOf(Entry("  ROOT p = f32[1024]{0:T(1024)} parameter(0)\n"), rules, Preset{});
   EXPECT_THAT(plan, HasSubstr("size 0, color 1"));
-  EXPECT_THAT(AssignmentOf(Entry("  ROOT p = f32[1024]{0:T(1024)} parameter(0)\n"), rules),
-              Not(HasSubstr("color 1")));
+  // Also where nobody says what is in it.
+  EXPECT_EQ(AssignmentOf(Entry("  ROOT p = f32[1024]{0:T(1024)} parameter(0)\n"), rules), plan);
+}
+
+// What is fetched in slices: they lie side by side, by their starts, not in the order of the call.
+TEST(Assign, SlicesInFastMemoryLieSideBySide) {
+  const std::string plan = AssignmentOf(
+      Entry("  p = f32[2048]{0:T(1024)} parameter(0)\n"
+            "  high = f32[1024]{0:T(1024)S(1)} slice(p), slice={[1024:2048]}\n"
+            "  low = f32[1024]{0:T(1024)S(1)} slice(p), slice={[0:1024]}\n"
+            "  whole = f32[2048]{0:T(1024)S(1)} custom-call(high, low), "
+            "custom_call_target=\"ConcatBitcast\"\n"
+            "  ROOT copy = f32[2048]{0:T(1024)} copy(whole)\n"),
+      "tpu-v5e");
+  EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
+  EXPECT_THAT(plan, HasSubstr("low @1> (size=4096,offset=0)"));
+  EXPECT_THAT(plan, HasSubstr("high @1> (size=4096,offset=4096)"));
+  EXPECT_THAT(plan, HasSubstr("whole @1> (size=8192,offset=0)"));
 }
 
 TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {

@@ -144,6 +144,26 @@ HeapPlan PlainBest(const HeapInput& input, int64_t alignment, int64_t limit,
   return temporal.size < spatial.size ? temporal : spatial;
 }
 
+// At each time: the groups that have an interval there, each once, as large as its first value.
+TEST(Heap, ThePeakIsThatOfAllTimes) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const HeapInput input = RandomInput(random);
+    int64_t peak = 0;
+    for (int64_t time = 0; time < input.end; ++time) {
+      int64_t bytes = 0;
+      for (const HeapGroup& group : input.groups) {
+        const bool is_alive = std::ranges::any_of(group.intervals, [&](const HeapInterval& part) {
+          return part.start <= time && time < part.end;
+        });
+        if (is_alive) bytes += group.first_size;
+      }
+      peak = std::max(peak, bytes);
+    }
+    EXPECT_EQ(PeakOf(input), peak) << seed;
+  }
+}
+
 TEST(BestFit, EqualsThePlainRule) {
   std::mt19937 random(2);
   int by_length = 0;

@@ -12,9 +12,10 @@ namespace {
 
 using Role = ReconcileRow::Role;
 
-std::vector<ReconcileGroup> GroupsOf(const Report& report, Backend backend = Backend::kUnknown) {
+std::vector<ReconcileGroup> GroupsOf(const Report& report, Backend backend = Backend::kUnknown,
+                                     const std::optional<Temporaries>& temporaries = {}) {
   const Result<Summary> summary = Summarize(report);
-  if (summary) return Reconcile(report, *summary, backend, std::nullopt);
+  if (summary) return Reconcile(report, *summary, backend, temporaries);
   ADD_FAILURE() << Render(summary.error());
   return {};
 }
@@ -85,6 +86,33 @@ TEST(Reconcile, MemoryAnalysis) {
   EXPECT_EQ(computed("total allocation"), 3215);
   EXPECT_EQ(computed("constant allocation"), 7);
   EXPECT_FALSE(figures.at("Total bytes used").said);
+}
+
+// GPUs and TPUs count more than the sizes of allocations.
+TEST(Reconcile, WhatOnlyTheProgramTells) {
+  const Report report = MustRead(
+      {"BufferAssignment:\n"
+       "allocation 0: size 100, parameter 0, shape |f32[25]| at ShapeIndex {}:\n"
+       "allocation 1: size 30, color 1, preallocated-temp:\n"
+       "allocation 2: size 16385, preallocated-temp:\n"
+       "allocation 3: size 5, thread-local:\n"});
+  const auto computed = [&](Backend backend, const std::optional<Temporaries>& temporaries,
+                            const std::string& figure) {
+    return FiguresOf(GroupsOf(report, backend, temporaries)).at(figure).computed;
+  };
+  const std::string temp = "temp_size_in_bytes";
+  const std::string peak = "peak_memory_in_bytes";
+  const std::string sum = "argument + output - alias + temp";
+  EXPECT_EQ(computed(Backend::kGpu, std::nullopt, temp), 16415);
+  EXPECT_EQ(computed(Backend::kGpu, std::nullopt, peak), std::nullopt);
+  EXPECT_EQ(computed(Backend::kTpu, std::nullopt, temp), std::nullopt);
+  EXPECT_EQ(computed(Backend::kTpu, std::nullopt, sum), std::nullopt);
+  const Temporaries some = {.heap_peak = 7, .are_in_main_memory = true};
+  EXPECT_EQ(computed(Backend::kGpu, some, peak), 107);
+  EXPECT_EQ(computed(Backend::kTpu, some, peak), 107);
+  EXPECT_EQ(computed(Backend::kTpu, some, temp), 32768);
+  EXPECT_EQ(computed(Backend::kTpu, some, sum), 32868);
+  EXPECT_EQ(computed(Backend::kTpu, Temporaries{}, temp), 0);
 }
 
 TEST(Reconcile, Seeds) {

@@ -110,6 +110,14 @@ TEST(ByteSize, OnTpu) {
   for (const Row& row : kRows) EXPECT_EQ(SizeOf(row.shape, "tpu-v5e"), row.bytes) << row.shape;
 }
 
+// Of an array that two cores share, the larger part.
+TEST(ByteSize, OfSplitArrays) {
+  EXPECT_EQ(SizeOf("f32[64,64]{1,0:T(8,128)S(1)SC(0:32)}", "tpu-v5p"), 32 * 128 * 4);
+  EXPECT_EQ(SizeOf("f32[60,60]{1,0:T(8,128)S(1)SC(0:32)}", "tpu-v5p"), 32 * 128 * 4);
+  EXPECT_EQ(SizeOf("f32[60,60]{1,0:T(8,128)S(1)SC(0:8)}", "tpu-v5p"), 56 * 128 * 4);
+  EXPECT_EQ(SizeOf("f32[64,64]{1,0:T(8,128)S(1)SC(0:64)}", "tpu-v5p"), 64 * 128 * 4);
+}
+
 TEST(ByteSize, TupleTablesDifferByGeneration) {
   const std::string_view thirteen =
       "(s32[], s32[], s32[], s32[], s32[], s32[], s32[], s32[], s32[], s32[], s32[], s32[], s32[])";
