@@ -2,7 +2,7 @@
 """Compiles programs by JAX and compares what `stowplan.analyze` says of each Compiled with what XLA dumps of the same
 compile and with memory_analysis(). Prints a JSON object with counts and all that differs.
 
-usage: jax_equal.py SET [SET...] [--only NAME,NAME] [--topology v5e:2x2]
+usage: jax_equal.py SET [SET...] [--only NAME,NAME] [--platform cuda] [--topology v5e:2x2]
 Sets: see all_programs.py; `random:1:50` are fifty from seed 1 on. With a topology, programs are compiled ahead of time
 for TPUs, by libtpu; of the places in fast memory, which the executable does not tell, only the values are compared.
 
@@ -133,7 +133,7 @@ def look_at(compiled, dumps, counts, different):
 def main():
     args = sys.argv[1:]
     options = {}
-    for name in ("--only", "--topology"):
+    for name in ("--only", "--platform", "--topology"):
         if name in args:
             at = args.index(name)
             options[name] = args[at + 1]
@@ -141,8 +141,9 @@ def main():
     only = set(options["--only"].split(",")) if "--only" in options else None
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
-            JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", TPU_SKIP_MDS_QUERY="1", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
-            XLA_FLAGS=f"--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_force_host_platform_device_count=4")
+            JAX_PLATFORMS=options.get("--platform", "cpu"), TF_CPP_MIN_LOG_LEVEL="3", TPU_SKIP_MDS_QUERY="1", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
+            XLA_FLAGS=f"--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_force_host_platform_device_count=4"
+                      " --xla_gpu_autotune_level=0")
         warnings.simplefilter("ignore")
         import jax
 

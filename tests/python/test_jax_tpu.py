@@ -45,8 +45,8 @@ def test_ahead_of_time(topology: str, target: str) -> None:
     assert {a.path for a in r.allocations if a.path} == {"state", "x"}
     stats = compiled.memory_analysis()
     figures = r.reconcile().memory_analysis
-    for field in (*(f"{x}_size_in_bytes" for x in ("argument", "output", "alias", "temp")), "peak_memory_in_bytes"):
-        assert figures[field] == getattr(stats, field)
+    for kind in ("argument_size", "output_size", "alias_size", "temp_size", "peak_memory"):
+        assert figures[f"{kind}_in_bytes"] == getattr(stats, f"{kind}_in_bytes")
     # What is captured has no Compiled around it: the device is known all the same.
     assert modules["update"].analysis.target == target
     assert modules["update"].analysis.total_bytes == r.total_bytes
