@@ -3,11 +3,14 @@
 // changes, phis where they meet, and last the phis that turned out to be one value.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
 #include "stowplan/values/value_flow.h"
+#include "values/arrivals.h"
 #include "values/phi_graph.h"
+#include "values/value_rows.h"
 #include "values/worklist.h"
 
 namespace stowplan {
@@ -36,7 +39,6 @@ class FlowBuilder {
 
   // transfer.cc: what the other positions hold. True when that changed.
   bool Transfer(hlo::InstrId id);
-  bool TransferParameter(hlo::InstrId id);
   bool TransferCollectivePermuteStart(hlo::InstrId id);
   bool TransferAsync(hlo::InstrId id);
   [[nodiscard]] hlo::CompId AsyncComputation(hlo::InstrId id) const;
@@ -46,17 +48,52 @@ class FlowBuilder {
   bool CopyTree(PositionId to, PositionId from);
   bool CopyParts(PositionId to, PositionId from);
   bool CopyLeaves(PositionId to, PositionId from);
+  // The values are sorted and differ from each other.
   bool Set(PositionId to, std::span<const ValueId> values);
+  [[nodiscard]] std::span<const ValueId> At(PositionId id) const {
+    return rows_.Of(flow_.single_[id.index]);
+  }
   [[nodiscard]] PositionId Part(PositionId tuple, size_t k) const;
   [[nodiscard]] PositionId Operand(hlo::InstrId id, size_t k) const;
   [[nodiscard]] PositionId Root(hlo::CompId id) const;
 
+  // join.cc: what comes to an instruction from several others.
+  struct Inputs {
+    std::vector<hlo::InstrId> instructions;
+    std::vector<uint32_t> weights;  // how often each counts
+    bool needs_phi = false;
+    void Add(hlo::InstrId id, uint32_t weight = 1) {
+      instructions.push_back(id);
+      weights.push_back(weight);
+    }
+  };
+  // An instruction with many inputs. Only those that changed are looked at again.
+  struct WideJoin {
+    Inputs inputs;
+    std::vector<uint32_t> changed;  // inputs
+    bool is_begun = false;
+  };
+  struct Feed {
+    uint32_t join = 0;
+    uint32_t input = 0;
+  };
+  void FindWideJoins();
+  [[nodiscard]] Inputs InputsOf(hlo::InstrId id) const;
+  [[nodiscard]] Inputs InputsOfParameter(hlo::InstrId id) const;
+  void FeedJoins(hlo::InstrId id);
+  bool Join(hlo::InstrId id);
+  bool JoinFew(PositionId at, const Inputs& inputs);
+  bool JoinMany(PositionId at, const Inputs& inputs, std::span<const uint32_t> changed);
+  bool SetArrived(PositionId at, const Arrivals& arrivals, bool is_new);
+
   // phi.cc
-  bool Phi(hlo::InstrId id, std::span<const hlo::InstrId> inputs);
   bool PhiAt(PositionId id);
+  bool PhiOfMany(PositionId at, const Arrivals& arrivals, bool is_new);
+  void RegisterPhisOfMany();
   void RemovePhis();
 
   // uses.cc
+  void KeepRows();
   void FindPositions();
   void FindUses();
 
@@ -68,7 +105,13 @@ class FlowBuilder {
   std::vector<hlo::InstrId> by_ordinal_;
   Worklist worklist_;
   PhiGraph phis_;
-  std::vector<ValueId> inputs_;  // of the phi being looked at
+  ValueRows rows_;               // what the slots of flow_.single_ name until KeepRows
+  std::vector<ValueId> inputs_;  // that arrive at the position being looked at
+  std::vector<WideJoin> wide_joins_;
+  std::vector<uint32_t> wide_join_of_;  // by instruction; empty without wide joins
+  std::vector<uint32_t> feed_begins_;   // by instruction
+  std::vector<Feed> feeds_;
+  std::map<uint32_t, Arrivals> arrivals_;  // by position, where many arrive
 };
 
 }  // namespace stowplan

@@ -6,28 +6,12 @@
 
 namespace stowplan {
 
-using hlo::InstrId;
-
-bool FlowBuilder::Phi(InstrId id, std::span<const InstrId> inputs) {
-  bool changed = false;
-  for (uint32_t k = 0; k < flow_.positions.count(id); ++k) {
-    inputs_.clear();
-    for (const InstrId input : inputs) {
-      if (k >= flow_.positions.count(input)) continue;
-      const std::span<const ValueId> values = flow_.at(flow_.positions.At(input, k));
-      inputs_.insert(inputs_.end(), values.begin(), values.end());
-    }
-    changed |= PhiAt(flow_.positions.At(id, k));
-  }
-  return changed;
-}
-
 // One value that arrives is handed on; two, even if they are the same, make a phi. Duplicates
 // vanish in the end, but their numbers are gone by then.
 bool FlowBuilder::PhiAt(PositionId id) {
   if (inputs_.empty()) return false;
-  const std::span<const ValueId> held = flow_.at(id);
-  const ValueId current = held.size() == 1 ? held[0] : ValueId();
+  const ValueId slot = flow_.single_[id.index];
+  const ValueId current = ValueRows::IsRow(slot) ? ValueId() : slot;
   const bool is_born_here = !current.is_none() && flow_.values[current].position == id;
   if (inputs_.size() == 1) {
     if (current == inputs_[0]) return false;
@@ -51,11 +35,45 @@ bool FlowBuilder::PhiAt(PositionId id) {
   return true;
 }
 
+// The same, where many arrive. What the phi joins is registered in the end; until then the graph
+// only hears of new values, so that it numbers them as they come up.
+bool FlowBuilder::PhiOfMany(PositionId at, const Arrivals& arrivals, bool is_new) {
+  if (arrivals.total() == 0) return false;
+  const ValueId slot = flow_.single_[at.index];
+  const ValueId current = ValueRows::IsRow(slot) ? ValueId() : slot;
+  const bool is_born_here = !current.is_none() && flow_.values[current].position == at;
+  if (arrivals.total() == 1) {
+    if (current == arrivals.only()) return false;
+    if (is_born_here) flow_.values[current].is_gone = true;
+    flow_.single_[at.index] = arrivals.only();
+    return true;
+  }
+  if (is_born_here && flow_.values[current].is_phi) {
+    if (!is_new && !arrivals.has_changed()) return false;
+    phis_.Mention(arrivals.added());
+    return true;
+  }
+  const ValueId phi = flow_.values.Add({.position = at, .is_phi = true});
+  phis_.Register(phi, arrivals.InOrder(rows_));
+  flow_.single_[at.index] = phi;
+  return true;
+}
+
+void FlowBuilder::RegisterPhisOfMany() {
+  for (const auto& [index, arrivals] : arrivals_) {
+    const ValueId slot = flow_.single_[index];
+    if (slot.is_none() || ValueRows::IsRow(slot)) continue;
+    if (flow_.values[slot].is_phi && flow_.values[slot].position.index == index)
+      phis_.Register(slot, arrivals.InOrder(rows_));
+  }
+}
+
 void FlowBuilder::RemovePhis() {
+  RegisterPhisOfMany();
   phis_.Optimize();
   std::vector<ValueId> kept;
   for (size_t p = 0; p < flow_.single_.size(); ++p) {
-    const std::span<const ValueId> held = flow_.at(PositionId(p));
+    const std::span<const ValueId> held = At(PositionId(p));
     const bool is_replaced = std::ranges::any_of(
         held, [&](ValueId id) { return flow_.values[id].is_phi && phis_.Replacement(id) != id; });
     if (!is_replaced) continue;

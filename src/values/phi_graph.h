@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "stowplan/values/value_flow.h"
@@ -18,6 +20,8 @@ class PhiGraph {
  public:
   // `phi` joins `inputs`, in place of what it joined before.
   void Register(ValueId phi, std::span<const ValueId> inputs);
+  // Numbers values that a phi joins, of which Register tells later.
+  void Mention(std::span<const ValueId> values);
   // The inputs as registered, with duplicates. Needs a registered phi.
   [[nodiscard]] std::span<const ValueId> InputsOf(ValueId phi) const {
     return inputs_[NodeOf(phi)];
@@ -29,25 +33,41 @@ class PhiGraph {
 
  private:
   static constexpr uint32_t kNone = 0xffffffffU;
+  static constexpr size_t kFew = 32;
   struct Node {
     ValueId value;
     bool is_phi = false;
     uint32_t replaced_by = kNone;  // a node; not kNone: this one is dead
     std::vector<uint32_t> operands;
-    std::vector<uint32_t> users;  // as often as they name this one
+    std::vector<uint32_t> users;
+  };
+  // How far a pass has come with a node.
+  struct Mark {
+    bool is_checked = false;  // seen in a closure
+    bool is_open = false;     // in the closure that is being looked at
+    bool is_failure = false;  // its own closure has two values
   };
   uint32_t AddNode(ValueId id);
   [[nodiscard]] uint32_t NodeOf(ValueId id) const {
     return id.index < node_of_.size() ? node_of_[id.index] : kNone;
   }
-  [[nodiscard]] uint32_t Resolve(uint32_t node) const;
+  uint32_t Resolve(uint32_t node);
   void Replace(uint32_t node, uint32_t by);
+  void FindUsers();
+  void FindWideOperands(uint32_t node);
+  void ReplaceOperand(uint32_t user, uint32_t node, uint32_t by);
+  void ReplaceUser(uint32_t operand, uint32_t node, uint32_t by);
+  void RemoveItself(uint32_t node);
   bool OptimizeOnce();
-  bool ReplaceClosure(uint32_t start, std::vector<uint8_t>& is_checked);
+  bool ReplaceClosure(uint32_t start, std::vector<Mark>& marks);
 
   std::vector<Node> nodes_;                   // as they came up
   std::vector<std::vector<ValueId>> inputs_;  // by node
   std::vector<uint32_t> node_of_;             // by value
+  // Of nodes with many operands, where each stands among them; of those with many users, in place
+  // of the list, the users. To search the lists would cost n * n where n phis are replaced.
+  std::unordered_map<uint32_t, std::unordered_map<uint32_t, std::vector<uint32_t>>> wide_operands_;
+  std::unordered_map<uint32_t, std::unordered_set<uint32_t>> wide_users_;
 };
 
 }  // namespace stowplan

@@ -79,21 +79,21 @@ void FlowBuilder::Propagate() {
   while (const std::optional<size_t> ordinal = worklist_.Take()) {
     const InstrId id = by_ordinal_[*ordinal];
     if (!Transfer(id)) continue;
+    FeedJoins(id);
     QueueUsers(id);
     if (module_.computations[module_.instructions[id].parent].root == id) QueueCallers(id);
   }
 }
 
 void FlowBuilder::QueueUsers(InstrId id) {
-  for (const InstrId user : orders_.users_of(id)) {
+  for (const auto& [user, operand] : orders_.reads_of(id)) {
     Queue(user);
     const std::span<const CompId> called = module_.called_by(user);
-    const std::span<const InstrId> operands = module_.operands_of(user);
     switch (module_.instructions[user].opcode) {
       case Opcode::kConditional:
-        for (size_t branch = 0; branch < called.size(); ++branch) {
-          if (branch + 1 >= operands.size() || operands[branch + 1] != id) continue;
-          const auto parameters = module_.parameters_of(called[branch]);
+        // Behind the operand that chooses stands one for each branch.
+        if (operand != 0 && operand <= called.size()) {
+          const auto parameters = module_.parameters_of(called[operand - 1]);
           if (!parameters.empty()) Queue(parameters[0]);
         }
         break;
@@ -107,9 +107,7 @@ void FlowBuilder::QueueUsers(InstrId id) {
         for (const CompId callee : called) {
           if (calls_.context(callee) != CallContext::kControlFlow) continue;
           const std::span<const InstrId> parameters = module_.parameters_of(callee);
-          for (size_t k = 0; k < std::min(operands.size(), parameters.size()); ++k) {
-            if (operands[k] == id) Queue(parameters[k]);
-          }
+          if (operand < parameters.size()) Queue(parameters[operand]);
         }
     }
   }

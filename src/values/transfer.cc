@@ -28,24 +28,15 @@ PositionId FlowBuilder::Root(CompId id) const {
 }
 
 bool FlowBuilder::Set(PositionId to, std::span<const ValueId> values) {
-  if (std::ranges::equal(flow_.at(to), values)) return false;
-  ValueId& slot = flow_.single_[to.index];
-  if (values.size() == 1) {
-    slot = values[0];
-  } else if (values.empty()) {
-    slot = ValueId();
-  } else {
-    flow_.many_.emplace_back(values.begin(), values.end());
-    slot = ValueId(size_t{ValueFlow::kManyFlag} + flow_.many_.size() - 1);
-  }
+  const ValueId slot = rows_.Make(values);
+  if (rows_.Equal(flow_.single_[to.index], slot)) return false;
+  flow_.single_[to.index] = slot;
   return true;
 }
 
 bool FlowBuilder::Copy(PositionId to, PositionId from) {
   if (to.is_none() || from.is_none()) return false;
-  if (flow_.single_[from.index] == flow_.single_[to.index]) return false;
-  // Rows of many values are shared by all positions that hold them, and never changed.
-  if (std::ranges::equal(flow_.at(to), flow_.at(from))) return false;
+  if (rows_.Equal(flow_.single_[to.index], flow_.single_[from.index])) return false;
   flow_.single_[to.index] = flow_.single_[from.index];
   return true;
 }
@@ -127,19 +118,9 @@ bool FlowBuilder::Transfer(InstrId id) {
     case Opcode::kAsyncDone:
       return TransferAsync(id);
     case Opcode::kParameter:
-      return TransferParameter(id);
-    case Opcode::kWhile: {
-      if (called.empty() || module_.operands_of(id).empty()) return false;
-      // What the body returns comes first.
-      const InstrId inputs[] = {module_.computations[called[0]].root, module_.operands_of(id)[0]};
-      return Phi(id, inputs);
-    }
-    case Opcode::kConditional: {
-      std::vector<InstrId> roots;
-      roots.reserve(called.size());
-      for (const CompId branch : called) roots.push_back(module_.computations[branch].root);
-      return Phi(id, roots);
-    }
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return Join(id);
     default:
       return false;
   }
@@ -220,61 +201,6 @@ bool FlowBuilder::TransferAsync(InstrId id) {
     default:
       return CopyLeaves(top, result);
   }
-}
-
-// A parameter of a computation that control flow enters holds what its callers give it.
-bool FlowBuilder::TransferParameter(InstrId id) {
-  const CompId computation = module_.instructions[id].parent;
-  const std::span<const InstrId> callers = calls_.callers_of(computation);
-  if (callers.empty() || calls_.context(computation) != CallContext::kControlFlow) return false;
-  const auto number =
-      static_cast<size_t>(module_.NumberOr(id, hlo::AttributeKey::kParameterNumber, 0));
-  std::vector<InstrId> inputs;
-  bool needs_phi = false;
-  for (const InstrId caller : callers) {
-    const std::span<const InstrId> operands = module_.operands_of(caller);
-    const std::span<const CompId> called = module_.called_by(caller);
-    switch (module_.instructions[caller].opcode) {
-      case Opcode::kCall:
-        if (number < operands.size()) inputs.push_back(operands[number]);
-        break;
-      case Opcode::kAsyncStart:
-        if (const InstrId operand = AsyncOperand(caller, number); !operand.is_none())
-          inputs.push_back(operand);
-        break;
-      case Opcode::kWhile: {
-        needs_phi = true;
-        inputs.push_back(operands[0]);
-        const InstrId root = module_.computations[called[0]].root;
-        if (root != id) inputs.push_back(root);
-        break;
-      }
-      case Opcode::kConditional:
-        needs_phi = true;
-        for (size_t branch = 0; branch < called.size(); ++branch) {
-          if (called[branch] == computation && branch + 1 < operands.size())
-            inputs.push_back(operands[branch + 1]);
-        }
-        break;
-      default:
-        break;
-    }
-  }
-  if (needs_phi) return Phi(id, inputs);
-  bool changed = false;
-  std::vector<ValueId> all;
-  for (uint32_t k = 0; k < flow_.positions.count(id); ++k) {
-    all.clear();
-    for (const InstrId input : inputs) {
-      if (k >= flow_.positions.count(input)) continue;
-      const std::span<const ValueId> values = flow_.at(flow_.positions.At(input, k));
-      all.insert(all.end(), values.begin(), values.end());
-    }
-    std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
-    changed |= Set(flow_.positions.At(id, k), all);
-  }
-  return changed;
 }
 
 }  // namespace stowplan

@@ -23,6 +23,22 @@ bool ReadsPart(Opcode user, bool is_top) {
   }
 }
 
+// Rows that positions still hold, by number.
+void FlowBuilder::KeepRows() {
+  std::map<uint32_t, ValueId> kept;
+  for (ValueId& slot : flow_.single_) {
+    if (!ValueRows::IsRow(slot)) continue;
+    const auto [place, is_new] = kept.try_emplace(slot.index);
+    if (is_new) {
+      const std::span<const ValueId> values = rows_.Of(slot);
+      place->second = ValueId(size_t{ValueFlow::kManyFlag} + flow_.many_.size());
+      std::ranges::sort(flow_.many_.emplace_back(values.begin(), values.end()));
+    }
+    slot = place->second;
+  }
+  rows_ = {};
+}
+
 void FlowBuilder::FindPositions() {
   const size_t count = flow_.values.size();
   const auto each_sight = [&](auto visit) {
@@ -57,11 +73,8 @@ void FlowBuilder::FindUses() {
   const Positions& positions = flow_.positions;
   // A user that only hands values on still reads them when it is the root of its computation and
   // holds the value.
-  const auto holds = [&](InstrId user, ValueId value) {
-    const std::span<const PositionId> seen = flow_.positions_of(value);
-    return std::ranges::any_of(seen,
-                               [&](PositionId p) { return positions.instruction(p) == user; });
-  };
+  std::vector<ValueId> held(module_.instructions.size());  // the last value it was seen to hold
+  const auto holds = [&](InstrId user, ValueId value) { return held[user.index] == value; };
   const auto is_root = [&](InstrId id) {
     return module_.computations[module_.instructions[id].parent].root == id;
   };
@@ -78,6 +91,8 @@ void FlowBuilder::FindUses() {
   flow_.use_begins_.assign(flow_.values.size() + 1, 0);
   for (size_t v = 0; v < flow_.values.size(); ++v) {
     const ValueId value(v);
+    for (const PositionId position : flow_.positions_of(value))
+      held[positions.instruction(position).index] = value;
     for (const PositionId position : flow_.positions_of(value)) {
       const InstrId source = positions.instruction(position);
       const bool is_top = positions.is_top(position);

@@ -15,8 +15,10 @@ FlowBuilder::FlowBuilder(const hlo::Module& module, const Orders& orders, const 
 ValueFlow FlowBuilder::Run() && {
   DefineAll();
   NumberInstructions();
+  FindWideJoins();
   Propagate();
   RemovePhis();
+  KeepRows();
   FindPositions();
   FindUses();
   flow_.is_live_out_.assign(flow_.values.size(), 0);

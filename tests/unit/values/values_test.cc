@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which positions bear values, their numbers, where they are seen and who reads them.
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,6 +15,7 @@ namespace stowplan {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 // "<0 a>", ... : the values without where they are seen.
@@ -220,6 +223,117 @@ ENTRY e {
   const ValueFlow& flow = program.analysis.flow;
   EXPECT_THAT(flow.at(flow.positions.top(program.Find("fp"))),
               ElementsAre(program.ValueAt("a"), program.ValueAt("b")));
+}
+
+TEST(Values, ManyCallersShareAComputationsParameter) {
+  // The arguments come up one after another, and not by number.
+  std::string lines = "  p = (f32[4]";
+  for (int i = 1; i < 100; ++i) lines += ", f32[4]";
+  lines += ") parameter(0)\n";
+  for (int i = 0; i < 100; ++i) {
+    const std::string n = std::to_string(i);
+    lines += "  g" + n + " = f32[4] get-tuple-element(p), index=" + std::to_string(99 - i) + "\n";
+    lines += "  c" + n + " = f32[4] call(g" + n + "), to_apply=f\n";
+  }
+  const Program program = AnalyzeProgram(
+      "HloModule m, is_scheduled=true\n"
+      "f {\n  fp = f32[4] parameter(0)\n  fb = f32[2,2] bitcast(fp)\n"
+      "  ROOT fn = f32[4] bitcast(fb)\n}\nENTRY e {\n" +
+      lines + "}");
+  const ValueFlow& flow = program.analysis.flow;
+  std::vector<ValueId> all;
+  for (int i = 0; i < 100; ++i) all.push_back(program.ValueAt("p", {i}));
+  for (const char* name : {"fp", "fb", "fn", "c0", "c99"})
+    EXPECT_THAT(flow.at(flow.positions.top(program.Find(name))), ElementsAreArray(all)) << name;
+  EXPECT_EQ(flow.positions_of(all[0]).size(), 1U + 1U + 3U + 100U);
+}
+
+// Loops one after another, which share body and condition. {0} is always new, {1} never.
+std::string LoopsOfOneBody(int count) {
+  const std::string shape = "(f32[4], f32[4])";
+  std::string text = "HloModule m, is_scheduled=true\nc {\n  cp = " + shape +
+                     " parameter(0)\n  ROOT k = pred[] constant(true)\n}\nb {\n  bp = " + shape +
+                     " parameter(0)\n  b0 = f32[4] get-tuple-element(bp), index=0\n"
+                     "  n0 = f32[4] negate(b0)\n  b1 = f32[4] get-tuple-element(bp), index=1\n"
+                     "  ROOT bt = " +
+                     shape + " tuple(n0, b1)\n}\nENTRY e {\n  x = f32[4] parameter(0)\n" +
+                     "  y = f32[4] parameter(1)\n  w0 = " + shape + " tuple(x, y)\n";
+  for (int i = 1; i <= count; ++i)
+    text += "  w" + std::to_string(i) + " = " + shape + " while(w" + std::to_string(i - 1) +
+            "), condition=c, body=b\n";
+  return text + "}";
+}
+
+TEST(Values, ManyLoopsShareABody) {
+  for (const int count : {2, 200}) {
+    const Program program = AnalyzeProgram(LoopsOfOneBody(count));
+    const ValueFlow& flow = program.analysis.flow;
+    const std::string last = "w" + std::to_string(count);
+    // What the loops only hand on is one value; the others are phis where they meet.
+    EXPECT_EQ(program.ValueAt(last, {1}), program.ValueAt("y"));
+    EXPECT_EQ(program.ValueAt("bp", {1}), program.ValueAt("y"));
+    for (const std::string& name :
+         {last, std::string("w1"), std::string("bp"), std::string("cp")}) {
+      const ValueId value = program.ValueAt(name, {0});
+      EXPECT_TRUE(flow.values[value].is_phi) << name;
+      EXPECT_EQ(flow.instruction(value), program.Find(name));
+    }
+    EXPECT_EQ(flow.positions_of(program.ValueAt("y")).size(), static_cast<size_t>(count) + 6);
+  }
+}
+
+TEST(Values, ABranchThatIsNamedManyTimes) {
+  std::string operands;
+  std::string branches;
+  for (int i = 0; i < 100; ++i) {
+    operands += i % 2 == 0 ? ", x" : ", y";
+    branches += i == 0 ? "f" : ", f";
+  }
+  const Program program = AnalyzeProgram(
+      "HloModule m, is_scheduled=true\nf {\n  ROOT fp = f32[4] parameter(0)\n}\nENTRY e {\n"
+      "  i = s32[] parameter(0)\n  x = f32[4] parameter(1)\n  y = f32[4] parameter(2)\n"
+      "  ROOT r = f32[4] conditional(i" +
+      operands + "), branch_computations={" + branches + "}\n}");
+  const ValueFlow& flow = program.analysis.flow;
+  EXPECT_TRUE(flow.values[program.ValueAt("fp")].is_phi);
+  // The branches return one value: nothing meets.
+  EXPECT_EQ(program.ValueAt("r"), program.ValueAt("fp"));
+}
+
+// What takes linear time takes a fraction of a second.
+TEST(Values, TimeIsLinear) {
+  constexpr int kCount = 50'000;
+  const auto number = [](int i) { return std::to_string(i); };
+  const std::string head =
+      "HloModule m, is_scheduled=true\n"
+      "f {\n  fp = f32[4] parameter(0)\n  ROOT fn = f32[4] negate(fp)\n}\nENTRY e {\n";
+  std::string chain = head + "  c0 = f32[4] parameter(0)\n";
+  std::string wide = head + "  p = (f32[4]";
+  std::string roots = "HloModule m, is_scheduled=true\nENTRY e {\n  b0 = f32[4] parameter(0)\n";
+  std::string all = "b0";
+  for (int i = 1; i < kCount; ++i) {
+    chain += "  c" + number(i) + " = f32[4] call(c" + number(i - 1) + "), to_apply=f\n";
+    wide += ", f32[4]";
+    roots += "  b" + number(i) + " = f32[4] bitcast(b" + number(i - 1) + ")\n";
+    all += ", b" + number(i);
+  }
+  wide += ") parameter(0)\n";
+  for (int i = 0; i < kCount; ++i) {
+    wide += "  g" + number(i) + " = f32[4] get-tuple-element(p), index=" + number(i) + "\n";
+    wide += "  c" + number(i) + " = f32[4] call(g" + number(i) + "), to_apply=f\n";
+  }
+  const std::pair<const char*, std::string> cases[] = {
+      {"calls one after another", chain + "}"},
+      {"calls beside each other", wide + "}"},
+      {"a value many times in the result", roots + "  ROOT t = tuple(" + all + ")\n}"},
+      {"loops of one body", LoopsOfOneBody(kCount)},
+  };
+  for (const auto& [name, text] : cases) {
+    const auto begin = std::chrono::steady_clock::now();
+    AnalyzeProgram(text);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    EXPECT_LT(seconds.count(), 8.0) << name;
+  }
 }
 
 }  // namespace
