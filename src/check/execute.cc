@@ -10,6 +10,10 @@
 namespace stowplan::check {
 
 Result<void> Executor::Run() {
+  if (FindDepth() > kMaxDepth) {
+    return Fail(module_.source ? module_.source->name() : std::string(),
+                "computations call each other so deep that the program cannot be executed");
+  }
   Load();
   Note(EventKind::kBegin);
   const CompId entry = module_.entry;
@@ -29,6 +33,21 @@ Result<void> Executor::Run() {
                 "executed");
   }
   return {};
+}
+
+int Executor::FindDepth() {
+  std::vector<int> depths(module_.computations.size(), 1);
+  // Callees stand before their callers.
+  for (size_t c = 0; c < depths.size(); ++c) {
+    for (const InstrId id : plan_.orders[c]) {
+      if (!RunsWhatItCalls(opcode(id))) continue;
+      for (const CompId callee : module_.called_by(id))
+        depths[c] = std::max(depths[c], depths[callee.index] + 1);
+    }
+  }
+  int deepest = depths[module_.entry.index];
+  for (const CompId id : FindInner()) deepest = std::max(deepest, depths[id.index]);
+  return deepest;
 }
 
 ContentId Executor::TableContent(uint32_t row) {
@@ -122,7 +141,6 @@ void Executor::DefineConstant(InstrId id) {
 }
 
 void Executor::RunComputation(CompId id) {
-  if (++depth_ > kMaxDepth) is_too_long_ = true;
   for (const InstrId instruction : plan_.orders[id.index]) {
     if (is_too_long_ || write_sets_.is_too_long() || --budget_ < 0) {
       is_too_long_ = true;
@@ -130,7 +148,6 @@ void Executor::RunComputation(CompId id) {
     }
     Step(instruction);
   }
-  --depth_;
 }
 
 void Executor::Step(InstrId id) {

@@ -57,7 +57,7 @@ class Executor {
  private:
   // A computation that is called from many places is executed for each of them.
   static constexpr int64_t kStepsPerInstruction = 64;
-  // Calls nest this deep at most.
+  // Calls nest this deep at most: they are run by recursion.
   static constexpr int kMaxDepth = 500;
   static int64_t BudgetOf(const hlo::Module& module) {
     return 1'000'000 + kStepsPerInstruction * static_cast<int64_t>(module.instructions.size());
@@ -107,6 +107,13 @@ class Executor {
 
   void Load();
   void DefineConstant(InstrId id);
+
+  // How deep the computations that are run nest.
+  int FindDepth();
+  static bool RunsWhatItCalls(Opcode opcode) {
+    return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall ||
+           opcode == Opcode::kAsyncStart;
+  }
 
   void RunComputation(CompId id);
 
@@ -278,7 +285,6 @@ class Executor {
   std::vector<InstrId> loaded_;        // constants that are there at the start
   int64_t step_ = 0;
   int64_t budget_ = 0;
-  int depth_ = 0;
   bool is_inner_ = false;
   bool is_too_long_ = false;
 };

@@ -9,8 +9,8 @@ using hlo::CompId;
 using hlo::InstrId;
 using hlo::Opcode;
 
-// Computations call only those that stand before them, and nest a few deep in any program that is
-// executed: the executor goes no deeper.
+// Computations call only those that stand before them. A program in which they nest deep is not
+// executed, and does not come here.
 const std::vector<Memory::Change>& WriteSets::Of(CompId id) {
   std::vector<Memory::Change>& writes = writes_[id.index];
   if (std::exchange(is_known_[id.index], 1) != 0) return writes;

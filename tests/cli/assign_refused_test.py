@@ -44,6 +44,18 @@ class Hostile(AssignCase):
         text = self.nest(1000, lambda i: f"  ROOT r{i} = f32[4] while(p{i}), condition=c{i}, body=f{i - 1}\n")
         self.plan(text.replace(SCHEDULED + "\n", SCHEDULED + "\n" + before))
 
+    def test_loops_in_loops_that_write(self):
+        before = "".join(f"c{i} {{\n  cp{i} = f32[4] parameter(0)\n  ROOT k{i} = pred[] constant(true)\n}}\n"
+                         for i in range(1, 10_001))
+        text = self.nest(10_000, lambda i: f"  q{i} = f32[4] negate(p{i})\n  s{i} = f32[4] copy(q{i})\n"
+                                           f"  ROOT r{i} = f32[4] while(s{i}), condition=c{i}, body=f{i - 1}\n")
+        self.plan(text.replace(SCHEDULED + "\n", SCHEDULED + "\n" + before))
+
+    def test_one_computation_for_all(self):
+        head = f"{SCHEDULED}\nf {{\n  p = f32[4] parameter(0)\n  c = f32[4] copy(p)\n  ROOT r = f32[4] negate(c)\n}}\n"
+        calls = "".join(f"  x{i + 1} = f32[4] call(x{i}), to_apply=f\n" for i in range(100_000))
+        self.plan(f"{head}ENTRY e {{\n  x0 = f32[4] parameter(0)\n{calls}  ROOT y = f32[4] copy(x100000)\n}}\n")
+
     def test_all_alive_at_once(self):
         count = 30_000
         lines = "  p = f32[4] parameter(0)\n" + "".join(
