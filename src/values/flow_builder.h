@@ -5,6 +5,7 @@
 
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "stowplan/values/value_flow.h"
@@ -77,9 +78,11 @@ class FlowBuilder {
     uint32_t join = 0;
     uint32_t input = 0;
   };
+  void FindBranches();
   void FindWideJoins();
   [[nodiscard]] Inputs InputsOf(hlo::InstrId id) const;
   [[nodiscard]] Inputs InputsOfParameter(hlo::InstrId id) const;
+  void AddBranchInputs(hlo::InstrId conditional, hlo::CompId computation, Inputs& inputs) const;
   void FeedJoins(hlo::InstrId id);
   bool Join(hlo::InstrId id);
   bool JoinFew(PositionId at, const Inputs& inputs);
@@ -107,6 +110,8 @@ class FlowBuilder {
   PhiGraph phis_;
   ValueRows rows_;               // what the slots of flow_.single_ name until KeepRows
   std::vector<ValueId> inputs_;  // that arrive at the position being looked at
+  // Of conditionals with many branches: the branches by computation.
+  std::map<hlo::InstrId, std::vector<std::pair<hlo::CompId, uint32_t>>> branches_;
   std::vector<WideJoin> wide_joins_;
   std::vector<uint32_t> wide_join_of_;  // by instruction; empty without wide joins
   std::vector<uint32_t> feed_begins_;   // by instruction

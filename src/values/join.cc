@@ -73,11 +73,7 @@ FlowBuilder::Inputs FlowBuilder::InputsOfParameter(InstrId id) const {
         inputs.needs_phi = true;
         // Each of its calls brings the operands of all of them. They stand one behind the other.
         if (std::exchange(last, caller) == caller) break;
-        const auto calls = static_cast<uint32_t>(std::ranges::count(called, computation));
-        for (size_t branch = 0; branch < called.size(); ++branch) {
-          if (called[branch] == computation && branch + 1 < operands.size())
-            inputs.Add(operands[branch + 1], calls);
-        }
+        AddBranchInputs(caller, computation, inputs);
         break;
       }
       default:
@@ -87,7 +83,38 @@ FlowBuilder::Inputs FlowBuilder::InputsOfParameter(InstrId id) const {
   return inputs;
 }
 
+void FlowBuilder::AddBranchInputs(InstrId conditional, CompId computation, Inputs& inputs) const {
+  const std::span<const InstrId> operands = module_.operands_of(conditional);
+  const std::span<const CompId> called = module_.called_by(conditional);
+  if (const auto wide = branches_.find(conditional); wide != branches_.end()) {
+    const auto same = std::ranges::equal_range(wide->second, computation, {},
+                                               &std::pair<CompId, uint32_t>::first);
+    for (const auto& [callee, branch] : same) {
+      if (branch + 1 < operands.size())
+        inputs.Add(operands[branch + 1], static_cast<uint32_t>(same.size()));
+    }
+    return;
+  }
+  const auto calls = static_cast<uint32_t>(std::ranges::count(called, computation));
+  for (size_t branch = 0; branch < called.size(); ++branch) {
+    if (called[branch] == computation && branch + 1 < operands.size())
+      inputs.Add(operands[branch + 1], calls);
+  }
+}
+
+void FlowBuilder::FindBranches() {
+  for (size_t i = 0; i < module_.instructions.size(); ++i) {
+    const InstrId id(i);
+    const std::span<const CompId> called = module_.called_by(id);
+    if (module_.instructions[id].opcode != Opcode::kConditional || called.size() <= kFew) continue;
+    std::vector<std::pair<CompId, uint32_t>>& branches = branches_[id];
+    for (uint32_t k = 0; k < called.size(); ++k) branches.emplace_back(called[k], k);
+    std::ranges::sort(branches);
+  }
+}
+
 void FlowBuilder::FindWideJoins() {
+  FindBranches();
   const size_t count = module_.instructions.size();
   std::vector<uint32_t> input_of(count, kNone);  // in the join being looked at
   const auto add = [&](InstrId id) {
