@@ -2,6 +2,7 @@
 """Buffer assignment, against XLA in the same run; and how its cost grows up to a million instructions."""
 
 import datetime
+import functools
 import json
 import os
 import pathlib
@@ -122,11 +123,45 @@ def made_up(count, file):
     file.write_text("\n".join(lines) + "\n")
 
 
+def one_callee(count, file):
+    """`count` calls of one computation, one after another."""
+    lines = ["HloModule calls, is_scheduled=true", "", "f {", "  p = f32[256]{0} parameter(0)",
+             "  c = f32[256]{0} copy(p)", "  ROOT n = f32[256]{0} negate(c)", "}", "", "ENTRY main {",
+             "  x0 = f32[256]{0} parameter(0)"]
+    lines += [f"  x{i + 1} = f32[256]{{0}} call(x{i}), to_apply=f" for i in range(count)]
+    lines += [f"  ROOT r = f32[256]{{0}} copy(x{count})", "}"]
+    file.write_text("\n".join(lines) + "\n")
+
+
+def loops(count, file, is_one_body=False):
+    """`count` loops, one after another, of one body or a body each."""
+    lines = ["HloModule loops, is_scheduled=true", ""]
+    state = "(s32[], f32[256]{0})"
+    for i in range(1 if is_one_body else count):
+        lines += [f"c{i} {{", f"  cp{i} = {state} parameter(0)", f"  ci{i} = s32[] get-tuple-element(cp{i}), index=0",
+                  f"  ck{i} = s32[] constant(3)", f"  ROOT cr{i} = pred[] compare(ci{i}, ck{i}), direction=LT", "}", "",
+                  f"b{i} {{", f"  bp{i} = {state} parameter(0)", f"  bi{i} = s32[] get-tuple-element(bp{i}), index=0",
+                  f"  bv{i} = f32[256]{{0}} get-tuple-element(bp{i}), index=1", f"  bk{i} = s32[] constant(1)",
+                  f"  bj{i} = s32[] add(bi{i}, bk{i})", f"  bn{i} = f32[256]{{0}} negate(bv{i})",
+                  f"  ROOT bt{i} = {state} tuple(bj{i}, bn{i})", "}", ""]
+    lines += ["ENTRY main {", "  p = f32[256]{0} parameter(0)", "  v0 = f32[256]{0} copy(p)"]
+    for i in range(count):
+        k = 0 if is_one_body else i
+        lines += [f"  z{i} = s32[] constant(0)", f"  s{i} = s32[] copy(z{i})", f"  t{i} = {state} tuple(s{i}, v{i})",
+                  f"  w{i} = {state} while(t{i}), condition=c{k}, body=b{k}",
+                  f"  v{i + 1} = f32[256]{{0}} get-tuple-element(w{i}), index=1"]
+    lines += [f"  ROOT r = f32[256]{{0}} copy(v{count})", "}"]
+    file.write_text("\n".join(lines) + "\n")
+
+
 def growth(results):
     print("\ngenerated modules, the whole of `stowplan assign -o`: reading, planning, checking, writing reports\n")
     print(f"  {'module':34}{'CPU time':>12}{'peak memory':>14}")
     cases = [(f"training step, {layers} layers", unrolled_step, layers) for layers in (300, 3000, 31250)]
     cases.append(("100000 values alive at once", all_alive, 100_000))
+    cases.append(("100000 calls of one computation", one_callee, 100_000))
+    cases.append(("100000 loops", loops, 100_000))
+    cases.append(("100000 loops of one body", functools.partial(loops, is_one_body=True), 100_000))
     made = [50_000, 200_000]
     cases += [(f"made up, {count} values", made_up, count) for count in made]
     seconds_of = {}

@@ -91,7 +91,7 @@ class FlowBuilder {
 
   // phi.cc
   bool PhiAt(PositionId id);
-  bool PhiOfMany(PositionId at, const Arrivals& arrivals, bool is_new);
+  bool PhiOfMany(PositionId at, const Arrivals& arrivals);
   void RegisterPhisOfMany();
   void RemovePhis();
 

@@ -235,7 +235,7 @@ bool FlowBuilder::JoinMany(PositionId at, const Inputs& inputs, std::span<const 
                     inputs.weights[k]);
   }
   arrivals.Finish();
-  return inputs.needs_phi ? PhiOfMany(at, arrivals, is_new) : SetArrived(at, arrivals, is_new);
+  return inputs.needs_phi ? PhiOfMany(at, arrivals) : SetArrived(at, arrivals, is_new);
 }
 
 bool FlowBuilder::SetArrived(PositionId at, const Arrivals& arrivals, bool is_new) {

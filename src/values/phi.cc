@@ -26,8 +26,9 @@ bool FlowBuilder::PhiAt(PositionId id) {
       return sorted;
     };
     if (as_set(inputs_) == as_set(phis_.InputsOf(current))) return false;
+    // The position still holds this phi: nobody needs to hear of it.
     phis_.Register(current, inputs_);
-    return true;
+    return false;
   }
   const ValueId phi = flow_.values.Add({.position = id, .is_phi = true});
   phis_.Register(phi, inputs_);
@@ -37,7 +38,7 @@ bool FlowBuilder::PhiAt(PositionId id) {
 
 // The same, where many arrive. What the phi joins is registered in the end; until then the graph
 // only hears of new values, so that it numbers them as they come up.
-bool FlowBuilder::PhiOfMany(PositionId at, const Arrivals& arrivals, bool is_new) {
+bool FlowBuilder::PhiOfMany(PositionId at, const Arrivals& arrivals) {
   if (arrivals.total() == 0) return false;
   const ValueId slot = flow_.single_[at.index];
   const ValueId current = ValueRows::IsRow(slot) ? ValueId() : slot;
@@ -49,9 +50,8 @@ bool FlowBuilder::PhiOfMany(PositionId at, const Arrivals& arrivals, bool is_new
     return true;
   }
   if (is_born_here && flow_.values[current].is_phi) {
-    if (!is_new && !arrivals.has_changed()) return false;
     phis_.Mention(arrivals.added());
-    return true;
+    return false;
   }
   const ValueId phi = flow_.values.Add({.position = at, .is_phi = true});
   phis_.Register(phi, arrivals.InOrder(rows_));

@@ -322,11 +322,28 @@ TEST(Values, TimeIsLinear) {
     wide += "  g" + number(i) + " = f32[4] get-tuple-element(p), index=" + number(i) + "\n";
     wide += "  c" + number(i) + " = f32[4] call(g" + number(i) + "), to_apply=f\n";
   }
+  // What arrives at the loop grows with every call.
+  std::string inner = wide;
+  inner.replace(0, inner.find("ENTRY"), R"(HloModule m, is_scheduled=true
+c {
+  cp = f32[4] parameter(0)
+  ROOT k = pred[] constant(true)
+}
+b {
+  bp = f32[4] parameter(0)
+  ROOT bn = f32[4] negate(bp)
+}
+f {
+  fp = f32[4] parameter(0)
+  ROOT fw = f32[4] while(fp), condition=c, body=b
+}
+)");
   const std::pair<const char*, std::string> cases[] = {
       {"calls one after another", chain + "}"},
       {"calls beside each other", wide + "}"},
       {"a value many times in the result", roots + "  ROOT t = tuple(" + all + ")\n}"},
       {"loops of one body", LoopsOfOneBody(kCount)},
+      {"calls of a loop", inner + "}"},
   };
   for (const auto& [name, text] : cases) {
     const auto begin = std::chrono::steady_clock::now();
