@@ -11,7 +11,6 @@
 #include "assign/assigner.h"
 #include "assign/combine.h"
 #include "assign/fast_memory.h"
-#include "assign/heap.h"
 #include "base/checked_math.h"
 #include "stowplan/values/donations.h"
 
@@ -172,26 +171,6 @@ void Assigner::NumberPositions() {
          Orders::Of(analysis_.orders.post_order, module_.computations[computation]))
       numbers_[id.index] = next++;
   }
-}
-
-// Where nobody says what the memory-space pass chose, we choose. Its block comes first all the
-// same, and is there even when it is empty.
-void Assigner::PackPresetSpace() {
-  const BufferSet& buffers = analysis_.buffers;
-  std::vector<ValueId> chosen;
-  for (size_t b = 0; b < buffers.size(); ++b) {
-    const BufferId id(b);
-    const std::span<const ValueId> values = buffers.values_of(id);
-    if (ColorOf(id) != rules_.preset_space || buffers.is_live_out[b] != 0 || IsFixed(id)) continue;
-    const CompId computation = module_.instructions[analysis_.flow.instruction(values[0])].parent;
-    if (classes_[computation.index] != static_cast<uint8_t>(Phase::kGlobal) ||
-        analysis_.calls.is_fused[computation.index] != 0)
-      continue;
-    chosen.insert(chosen.end(), values.begin(), values.end());
-  }
-  PackSpace(rules_.preset_space, chosen);
-  for (size_t a = 0; a < assignment_.allocations.size(); ++a)
-    assignment_.allocations[AllocationId(a)].is_preset = true;
 }
 
 std::optional<Diagnostics> Assigner::PlacePreset() {
@@ -359,52 +338,6 @@ void Assigner::AssignBuffer(BufferId id, Phase phase) {
     return;
   }
   AllowReuse(NewAllocation(id), id);
-}
-
-void Assigner::PackTemporaries() {
-  for (const auto& [color, values] : delayed_) PackSpace(color, values);
-}
-
-void Assigner::PackSpace(int64_t color, std::span<const ValueId> values) {
-  HeapInput input = SimulateHeap(module_, analysis_, values, measured_.sizes, share_);
-  assignment_.heap_peaks[color] = PeakOf(input);
-  const int64_t alignment = rules_.AlignmentOf(color);
-  std::vector<uint8_t> is_placed(input.groups.size(), 0);
-  size_t left = input.groups.size();
-  std::vector<SlicedGroup> sliced;
-  if (color == rules_.preset_space) sliced = JoinSlices(module_, analysis_, input);
-  for (const SlicedGroup& group : sliced) {
-    for (const SlicedGroup::Slice& slice : group.slices) is_placed[slice.group] = 1;
-    left -= group.slices.size();
-  }
-  const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
-    assignment_.places[value.index] = {heap, offset, size};
-    assignment_.allocations[heap].values.push_back(value);
-  };
-  AllocationId first;
-  do {
-    const HeapPlan plan = Sweeps(color)
-                              ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                              : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
-    const AllocationId heap = assignment_.allocations.Add({.size = plan.size, .color = color});
-    if (first.is_none()) first = heap;
-    for (size_t g = 0; g < input.groups.size(); ++g) {
-      if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
-      is_placed[g] = 1;
-      --left;
-      for (const ValueId value : input.groups[g].values)
-        put(value, heap, plan.offsets[g], input.groups[g].size);
-    }
-  } while (left != 0);
-  for (const SlicedGroup& group : sliced) {
-    const Place whole = assignment_.places[input.groups[group.whole].first.index];
-    for (const SlicedGroup::Slice& slice : group.slices) {
-      const HeapGroup& row = input.groups[slice.group];
-      put(row.first, whole.allocation, whole.offset + slice.offset, row.size);
-    }
-  }
-  for (const ValueId value : input.empty) put(value, first, 0, 0);
-  for (const ValueId value : values) is_done_[analysis_.buffers.of(value).index] = 1;
 }
 
 void Assigner::MarkLiveOut() {

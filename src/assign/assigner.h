@@ -30,20 +30,22 @@ class Assigner {
   void Keep(const Assignment& from, bool (*keeps)(int64_t color));
   void AssignAll();
   std::optional<Diagnostics> PlacePreset();
-  void PackPresetSpace();
   void AssignPhase(Phase phase);
   [[nodiscard]] std::vector<BufferId> Candidates(Phase phase) const;
   void AssignBuffer(BufferId id, Phase phase);
   // Whether it has an allocation of its own in any case.
   [[nodiscard]] bool IsFixed(BufferId id) const;
   bool AssignFixed(BufferId id);
-  void PackTemporaries();
-  void PackSpace(int64_t color, std::span<const ValueId> values);
   void MarkLiveOut();
   AllocationId NewAllocation(BufferId id);
   void Put(BufferId id, AllocationId allocation);
   void FindComputationClasses();
   void NumberPositions();
+
+  // pack_space.cc
+  void PackTemporaries();
+  void PackPresetSpace();
+  void PackSpace(int64_t color, std::span<const ValueId> values);
 
   // reuse.cc: buffers that move into an allocation that exists.
   bool ReuseOperand(BufferId id);

@@ -52,19 +52,23 @@ std::vector<SlicedGroup> JoinSlices(const hlo::Module& module, const Analysis& a
     if (input.groups[g].values.size() == 1) group_of.emplace(input.groups[g].first.index, g);
   }
   std::vector<SlicedGroup> joined;
+  // A whole is never a slice of another, nor a slice one of two wholes, or twice of one.
   std::vector<uint8_t> is_taken(input.groups.size(), 0);
   const auto join = [&](uint32_t whole, std::span<const ValueId> slices) {
     SlicedGroup sliced = {.whole = whole, .slices = {}};
     int64_t offset = 0;
+    bool fits = is_taken[whole] == 0;
+    is_taken[whole] = 1;
     for (const ValueId value : slices) {
       const auto slice = group_of.find(value.index);
-      if (slice == group_of.end() || slice->second == whole || is_taken[slice->second] != 0) return;
+      fits = fits && slice != group_of.end() && is_taken[slice->second] == 0;
+      if (!fits) break;
+      is_taken[slice->second] = 1;
       sliced.slices.push_back({slice->second, offset});
       offset = SaturatingAdd(offset, input.groups[slice->second].size);
     }
-    if (offset > input.groups[whole].size) return;
+    if (!fits || offset > input.groups[whole].size) return;
     for (const SlicedGroup::Slice& slice : sliced.slices) {
-      is_taken[slice.group] = 1;
       const std::vector<HeapInterval>& own = input.groups[slice.group].intervals;
       std::vector<HeapInterval>& all = input.groups[whole].intervals;
       all.insert(all.end(), own.begin(), own.end());
@@ -87,9 +91,12 @@ class FastMemory {
   FastMemory(const hlo::Module& module, const Analysis& analysis, std::span<const ValueId> values)
       : module_(module), analysis_(analysis) {
     for (const ValueId value : values) {
-      for (const ValueId slice : SlicesOf(module, analysis.flow, value)) {
-        int64_t& end = late_ends_.try_emplace(slice.index, 0).first->second;
-        end = std::max(end, EndOf(value));
+      const std::vector<ValueId> slices = SlicesOf(module, analysis.flow, value);
+      if (slices.empty()) continue;
+      const int64_t end = EndOf(value);
+      for (const ValueId slice : slices) {
+        int64_t& late = late_ends_.try_emplace(slice.index, 0).first->second;
+        late = std::max(late, end);
       }
     }
   }

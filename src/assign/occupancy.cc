@@ -227,7 +227,7 @@ int64_t Occupancy::FindGap(std::span<const HeapInterval> times, int64_t size, in
     if (is_done(*row)) return best.begin;
   }
   is_done({kEnd, kEnd});
-  return best.begin;
+  return is_found ? best.begin : kEnd;
 }
 
 }  // namespace stowplan

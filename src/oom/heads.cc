@@ -116,7 +116,14 @@ std::string FindExecutable(const Window& window) {
     const std::string_view name = Between(window.text, open, "'");
     if (!name.empty() && name.size() <= 200) return std::string(name);
   }
-  return {};
+  // "HLO module: jit_step." and the end of the line
+  constexpr std::string_view kModule = "HLO module: ";
+  const size_t at = window.text.find(kModule);
+  if (at == std::string::npos) return {};
+  std::string_view name = std::string_view(window.text).substr(at + kModule.size());
+  name = name.substr(0, name.find_first_of(" \t\r\n\\\"'"));
+  if (name.ends_with('.')) name.remove_suffix(1);
+  return name.size() <= 200 ? std::string(name) : std::string();
 }
 
 }  // namespace stowplan::oom

@@ -69,6 +69,17 @@ bool TpuEarly(Scan& scan, size_t, Head& head) {
   return incident.used.has_value();
 }
 
+// It says temporaries, and counts arguments and outputs too.
+bool TpuTotal(Scan& scan, size_t, Head& head) {
+  Incident& incident = head.incident;
+  incident.kind = Kind::kCompile;
+  incident.backend = Backend::kTpu;
+  incident.space = "hbm";
+  incident.used = scan.TakeSize();
+  if (scan.SkipTo("exceeds available hbm (", 8)) incident.limit = scan.TakeSize();
+  return incident.used.has_value();
+}
+
 bool TpuCores(Scan& scan, size_t, Head& head) {
   Incident& incident = head.incident;
   incident.kind = Kind::kCompile;
@@ -309,10 +320,11 @@ bool Library(Scan&, size_t, Head& head) {
   return true;
 }
 
-constexpr std::array<Anchor, 20> kAnchors = {{
+constexpr std::array<Anchor, 21> kAnchors = {{
     {"ran out of memory in memory space ", TpuSpace},
     {"scoped allocation with size ", TpuScoped},
     {"unlikely to have enough memory. requires ", TpuEarly},
+    {"the total memory required for hlo temporaries (", TpuTotal},
     {"tensorcore hbm usage: ", TpuCores},
     {"attempting to reserve ", TpuReserve},
     {"attempting to allocate ", TpuBuffer},

@@ -47,7 +47,7 @@ struct Assignment {
   std::vector<Place> places;    // by value
   std::vector<int64_t> colors;  // by value: the memory space
   bool is_swept = false;        // whether the time sweep was used (Rules::swept_spaces)
-  // By memory space: the most bytes of its heap that are in use at once, by the heap's own clock.
+  // By memory space: the most bytes of its heap that are in use at once, as XLA traces it.
   std::map<int64_t, int64_t> heap_peaks;
 };
 

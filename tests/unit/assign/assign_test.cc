@@ -296,18 +296,42 @@ TEST(Assign, AnEmptyPresetBlockIsThereAnyway) {
 
 // What is fetched in slices: they lie side by side, by their starts, not in the order of the call.
 TEST(Assign, SlicesInFastMemoryLieSideBySide) {
-  const std::string plan = AssignmentOf(
-      Entry("  p = f32[2048]{0:T(1024)} parameter(0)\n"
-            "  high = f32[1024]{0:T(1024)S(1)} slice(p), slice={[1024:2048]}\n"
-            "  low = f32[1024]{0:T(1024)S(1)} slice(p), slice={[0:1024]}\n"
-            "  whole = f32[2048]{0:T(1024)S(1)} custom-call(high, low), "
-            "custom_call_target=\"ConcatBitcast\"\n"
-            "  ROOT copy = f32[2048]{0:T(1024)} copy(whole)\n"),
-      "tpu-v5e");
+  const std::string plan =
+      AssignmentOf(Entry("  p = f32[2048]{0:T(1024)} parameter(0)\n"
+                         "  high = f32[1024]{0:T(1024)S(1)} slice(p), slice={[1024:2048]}\n"
+                         "  low = f32[1024]{0:T(1024)S(1)} slice(p), slice={[0:1024]}\n"
+                         "  whole = f32[2048]{0:T(1024)S(1)} custom-call(high, low), "
+                         "custom_call_target=\"ConcatBitcast\"\n"
+                         "  ROOT copy = f32[2048]{0:T(1024)} copy(whole)\n"),
+                   "tpu-v5e");
   EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
   EXPECT_THAT(plan, HasSubstr("low @1> (size=4096,offset=0)"));
   EXPECT_THAT(plan, HasSubstr("high @1> (size=4096,offset=4096)"));
   EXPECT_THAT(plan, HasSubstr("whole @1> (size=8192,offset=0)"));
+}
+
+// No compiler writes these; they are packed as any others.
+TEST(Assign, OddSlicesAreLeftAlone) {
+  const auto entry = [](std::string_view calls) {
+    return Entry(
+        "  p = f32[1024]{0:T(1024)} parameter(0)\n"
+        "  a = f32[1024]{0:T(1024)S(1)} tan(p)\n"
+        "  b = f32[1024]{0:T(1024)S(1)} sine(p)\n" +
+        std::string(calls));
+  };
+  const std::string call = ", custom_call_target=\"ConcatBitcast\"\n";
+  // One twice; a whole of a whole, in both orders; one slice of two wholes.
+  for (const std::string& calls :
+       {"  ROOT w = f32[2048]{0:T(1024)S(1)} custom-call(a, a)" + call,
+        "  v = f32[2048]{0:T(1024)S(1)} custom-call(a, b)" + call +
+            "  c = f32[1024]{0:T(1024)S(1)} cosine(p)\n"
+            "  w = f32[3072]{0:T(1024)S(1)} custom-call(v, c)" +
+            call + "  ROOT r = f32[3072]{0:T(1024)} copy(w)\n",
+        "  v = f32[2048]{0:T(1024)S(1)} custom-call(a, b)" + call +
+            "  w = f32[2048]{0:T(1024)S(1)} custom-call(b, a)" + call +
+            "  ROOT r = (f32[2048]{0:T(1024)S(1)}, f32[2048]{0:T(1024)S(1)}) tuple(v, w)\n"}) {
+    EXPECT_THAT(AssignmentOf(entry(calls), "tpu-v5e"), HasSubstr("color 1")) << calls;
+  }
 }
 
 TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {

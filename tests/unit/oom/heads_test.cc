@@ -52,6 +52,17 @@ TEST(OomHeads, TpuCompiler) {
   EXPECT_EQ(Bytes(early.used), kGiB * 3584);
   EXPECT_EQ(Bytes(early.limit), kGiB * 91);
 
+  const Incident total = One(
+      "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory "
+      "on "
+      "HBM, the total memory required for HLO temporaries (52.50G) exceeds available HBM (15.75G). "
+      "HLO module: jit_step.\nSee https://openxla.org/xla/errors/error_1000 for more details.");
+  EXPECT_EQ(total.kind, Kind::kCompile);
+  EXPECT_EQ(total.code, "E1000");
+  EXPECT_EQ(total.executable, "jit_step");
+  EXPECT_EQ(Bytes(total.used), kGiB * 105 / 2);
+  EXPECT_EQ(Bytes(total.limit), kGiB * 63 / 4);
+
   const Incident cores = One(
       "TPU TensorCore Hbm usage: 34.00G, SparseCore Hbm usage 170.00G, exceeding available bytes: "
       "95.00G");
