@@ -152,8 +152,7 @@ ReconcileRow PeakFigure(int64_t lasting, Backend backend,
             .how = "all but thread-local and temporaries"};
   }
   if (!temporaries) {
-    return {.figure = "peak_memory_in_bytes",
-            .how = "only the program tells the peaks of heaps"};
+    return {.figure = "peak_memory_in_bytes", .how = "only the program tells the peaks of heaps"};
   }
   return {.figure = "peak_memory_in_bytes",
           .computed = CheckedAdd(lasting, temporaries->heap_peak),

@@ -71,8 +71,8 @@ Result<Assignment> Assign(const hlo::Module& module, const Analysis& analysis, c
                           const std::optional<Preset>& preset);
 
 // Two values that are alive at once and lie over each other, each with a word on it; empty when
-// there are none. Looks at places and times alone. Preset places are not looked at: another pass may
-// know that of two branches only one runs, and place their values over each other.
+// there are none. Looks at places and times alone. Preset places are not looked at: another pass
+// may know that of two branches only one runs, and place their values over each other.
 Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
                          const Assignment& assignment);
 

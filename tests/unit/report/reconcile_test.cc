@@ -90,12 +90,12 @@ TEST(Reconcile, MemoryAnalysis) {
 
 // GPUs and TPUs count more than the sizes of allocations.
 TEST(Reconcile, WhatOnlyTheProgramTells) {
-  const Report report = MustRead(
-      {"BufferAssignment:\n"
-       "allocation 0: size 100, parameter 0, shape |f32[25]| at ShapeIndex {}:\n"
-       "allocation 1: size 30, color 1, preallocated-temp:\n"
-       "allocation 2: size 16385, preallocated-temp:\n"
-       "allocation 3: size 5, thread-local:\n"});
+  const Report report =
+      MustRead({"BufferAssignment:\n"
+                "allocation 0: size 100, parameter 0, shape |f32[25]| at ShapeIndex {}:\n"
+                "allocation 1: size 30, color 1, preallocated-temp:\n"
+                "allocation 2: size 16385, preallocated-temp:\n"
+                "allocation 3: size 5, thread-local:\n"});
   const auto computed = [&](Backend backend, const std::optional<Temporaries>& temporaries,
                             const std::string& figure) {
     return FiguresOf(GroupsOf(report, backend, temporaries)).at(figure).computed;
