@@ -77,6 +77,10 @@ class Reconciliation(Sequence[Figure]):
     def __len__(self) -> int:
         return len(self.figures)
 
+    def __repr__(self) -> str:
+        words = f"{len(self)} figures, {len(self.equal)} equal, {len(self.differing)} differ"
+        return f"<stowplan.Reconciliation: {words}>"
+
     def __str__(self) -> str:
         lines = [self._page.removesuffix("\n")]
         compared = len(self.equal) + len(self.differing)
@@ -124,9 +128,10 @@ def _sums(plan: _core.Plan) -> tuple[int, int, str]:
 
 def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
     """`stats` are the fields of memory_analysis(), where there is a Compiled to ask."""
+    rows, page = plan.reconcile()
     figures: list[Figure] = []
     rest = dict(stats or {})
-    for where, label, computed, said, how in plan.figures():
+    for where, label, computed, said, how in rows:
         # "peak_memory_in_bytes (CPU)": the rule is of one back end, the field is not.
         name = label.split(" (")[0] if where == _JAX else label
         if where == _JAX and name in rest:
@@ -148,4 +153,4 @@ def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
         is_host = name.startswith("host_") and name not in _CODE
         how = "nothing lies in S(5)" if is_host else "the plan does not tell"
         figures.append(Figure(_JAX, name, 0 if is_host else None, said, how))
-    return Reconciliation(tuple(figures), plan.reconcile_page())
+    return Reconciliation(tuple(figures), page)

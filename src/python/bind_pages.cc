@@ -53,27 +53,22 @@ std::optional<Temporaries> TemporariesOf(const Plan& plan, report::Backend backe
       plan.report());
 }
 
-Text ReconcilePage(const Plan& plan) {
-  const Unlocked unlocked;
-  const cli::PageOptions options = PageOptionsOf(plan);
-  return cli::ReconcilePage(plan.report(), plan.summary(), TemporariesOf(plan, options.backend),
-                            options);
-}
-
 // (where it is printed, the figure, computed, as the files say it, how it follows)
 using FigureRow = std::tuple<Text, Text, std::optional<int64_t>, std::optional<int64_t>, Text>;
-std::vector<FigureRow> Figures(const Plan& plan) {
+// The figures, and the page that shows them: together, since a plan is made for each question.
+std::tuple<std::vector<FigureRow>, Text> ReconcileFigures(const Plan& plan) {
   const Unlocked unlocked;
+  const cli::PageOptions options = PageOptionsOf(plan);
+  const std::optional<Temporaries> temporaries = TemporariesOf(plan, options.backend);
   std::vector<FigureRow> rows;
-  const report::Backend backend = PageOptionsOf(plan).backend;
   for (const report::ReconcileGroup& group :
-       Reconcile(plan.report(), plan.summary(), backend, TemporariesOf(plan, backend))) {
+       Reconcile(plan.report(), plan.summary(), options.backend, temporaries)) {
     for (const report::ReconcileRow& row : group.rows) {
       if (row.role == report::ReconcileRow::Role::kFigure)
         rows.emplace_back(group.title, row.figure, row.computed, row.said, row.how);
     }
   }
-  return rows;
+  return {std::move(rows), cli::ReconcilePage(plan.report(), plan.summary(), temporaries, options)};
 }
 
 Text ExplainPage(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
@@ -116,8 +111,8 @@ Text Html(Plan& plan, Plan* other, std::optional<int64_t> budget) {
 
 void BindPages(PlanClass& plan) {
   plan.def("page", ReportPage, "limit"_a = 10, "The page of `stowplan report`.")
-      .def("reconcile_page", ReconcilePage, "The page of `stowplan report --reconcile`.")
-      .def("figures", Figures)
+      .def("reconcile", ReconcileFigures,
+           "The figures, and the page of `stowplan report --reconcile`.")
       .def("explain_page", ExplainPage, "time"_a.none() = nb::none(), "space"_a.none() = nb::none(),
            "limit"_a = 8, "The page of `stowplan explain`.")
       .def("json", Json, "As `stowplan report --format=json`.")

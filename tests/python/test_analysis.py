@@ -186,12 +186,31 @@ def test_reconcile_with_the_figures_of_jax() -> None:
     assert figures["host_temp_size_in_bytes"].verdict == "equal"
     assert figures["generated_code_size_in_bytes"].computed is None
     assert "alias_size_in_bytes: XLA says" in str(figures)
+    equal = len(figures.equal)
+    words = f"{len(figures)} figures, {equal} equal, 1 differ"
+    assert repr(figures) == f"<stowplan.Reconciliation: {words}>"
     plain = f"{r.reconcile()}\n"
     text = SEEDS / "seed_003.txt"
     assert f"{stowplan.analyze(text).reconcile()}".startswith(
         run_program("report", "--reconcile", text).removesuffix("\n")
     )
     assert "compiled.memory_analysis() of JAX" in plain
+
+
+def test_reconcile_asks_the_core_once() -> None:
+    """A question plans a GPU's or TPU's module anew."""
+    plan = stowplan.analyze(MODULE, target="tpu-v5e")._plan
+    asked: list[str] = []
+
+    class Watched:
+        def __getattr__(self, name: str) -> object:
+            if callable(getattr(plan, name)):
+                asked.append(name)
+            return getattr(plan, name)
+
+    figures = stowplan.Analysis(Watched()).reconcile()  # type: ignore[arg-type]
+    assert asked == ["reconcile"]
+    assert str(figures) == str(stowplan.Analysis(plan).reconcile())
 
 
 def test_show_opens_a_browser(seed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
