@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core, arguments
 from .advice import AdviceList, advice_of
-from .errors import Error
+from .errors import ArgumentError, Error
 from .moments import Curve, Moment, Share
 from .ranges import LiveRanges, need_numpy
 from .reconcile import Reconciliation, reconcile
@@ -303,6 +303,8 @@ class Analysis:
         """Why a value is alive: who made it, who reads it, what holds it."""
         if isinstance(name, Value):
             name = name.name
+        if name is None:
+            raise ArgumentError("name=None: the name of a value is wanted, as a str")
         page, text = self._plan.why(arguments.text(name, "name", "the name of a value"))
         return whys_of(page, text)
 

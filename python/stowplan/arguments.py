@@ -17,8 +17,20 @@ _LARGEST = (1 << 63) - 1
 
 def shown(value: object) -> str:
     """A value as a message has it: not longer than a line."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an int of more digits than Python writes; somebody's own __repr__
+        size = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        return f"<{type(value).__qualname__}{size}>"
     return text if len(text) <= 60 else f"{text[:50]}... ({type(value).__qualname__})"
+
+
+def written(value: object) -> str:
+    """A value as people read it; where that is too long for Python, as a message has it."""
+    try:
+        return str(value)
+    except ValueError:
+        return shown(value)
 
 
 def whole(value: Any, name: str, wanted: str, *, least: int | None = None) -> int:
@@ -95,9 +107,12 @@ def choice(value: Any, name: str, choices: dict[str, str]) -> str:
 def path(value: Any, name: str) -> str:
     """The name of a file or directory."""
     try:
-        return encodable(os.fsdecode(value))
+        decoded = encodable(os.fsdecode(value))
     except TypeError:
         raise ArgumentError(f"{name}={shown(value)}: a path is wanted") from None
+    if "\0" in decoded:
+        raise Error(f"{name}={shown(value)}: a path has no NUL in it")
+    return decoded
 
 
 def function(value: Any, name: str, wanted: str) -> Callable[..., Any]:

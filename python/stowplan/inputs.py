@@ -96,7 +96,7 @@ def _paths_of(x: Any) -> list[str] | None:
     if isinstance(x, str):
         if not x.strip():
             raise Error("there is nothing to analyze: the str is empty\n  give a path or HLO text")
-        return None if _is_text(x) else [arguments.encodable(x)]
+        return None if _is_text(x) else [arguments.path(x, "x")]
     is_short = isinstance(x, bytes) and len(x) < _HEAD and b"\n" not in x
     if isinstance(x, os.PathLike) or (is_short and x and os.path.exists(x)):
         return [arguments.path(x, "x")]

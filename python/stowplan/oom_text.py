@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
+from . import arguments
 from .errors import ArgumentError, Error, MissingFileError
 
 # The standard library, and Stowplan where it is not installed.
@@ -57,7 +58,7 @@ def _format(error: BaseException) -> str:
 
 def _read(path: str | os.PathLike[str]) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return Path(arguments.path(path, "exc_or_text")).read_bytes()
     except FileNotFoundError as error:
         raise MissingFileError(f"{os.fspath(path)}: there is no such file") from error
     except IsADirectoryError as error:

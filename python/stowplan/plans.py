@@ -102,7 +102,7 @@ class PlanResult(Analysis):
 
     @property
     def verdict(self) -> str:
-        """The same in a sentence; empty without a limit."""
+        """Whether it fits, in a sentence; empty without a limit."""
         return "" if self._fit is None else self._fit[2].strip()
 
     def __str__(self) -> str:
@@ -117,7 +117,12 @@ class PlanResult(Analysis):
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Writes the files that XLA would have put beside the module."""
         folder = arguments.path(folder, "folder")
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            ways = (Path(folder), *Path(folder).parents)
+            file = next((way for way in ways if way.exists() and not way.is_dir()), folder)
+            raise Error(f"{file}: this is a file; name a directory") from error
         paths = []
         for name, text in self._plan.files():
             path = Path(folder) / name

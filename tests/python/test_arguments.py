@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -11,10 +12,12 @@ import numpy
 import pytest
 import stowplan
 from conftest import MODULE, ROOT, SEEDS
+from stowplan import _core
 
 LOG = ROOT / "examples" / "oom" / "gpu_training.log"
 PLANNED = stowplan.analyze(MODULE, target="cpu")
 SEED = stowplan.analyze(SEEDS / "seed_004.txt")
+PLAN = stowplan.assign(PLANNED)
 FILES = [SEEDS / "seed_004.txt"]
 
 BAD: list[Any] = [
@@ -23,6 +26,8 @@ BAD: list[Any] = [
     "no such",
     -1,
     2**70,
+    10**5000,
+    [-(10**5000)],
     1.5,
     float("nan"),
     True,
@@ -35,6 +40,8 @@ BAD: list[Any] = [
     numpy.array([1, 2]),
     pathlib.Path("no/where"),
     "\ud800",
+    "a\0b",
+    pathlib.Path("a\0b"),
 ]
 CALLS: dict[str, Callable[[Any], Any]] = {
     "analyze": lambda v: stowplan.analyze(v),
@@ -146,6 +153,11 @@ def test_wrong_arguments(name: str) -> None:
         (lambda: stowplan.sweep(FILES, 3), "fn=3: a function of an Analysis is wanted"),
         (lambda: stowplan.sweep(FILES, checkpoint=ROOT), "this is a directory; name a file in it"),
         (lambda: SEED.save("no/where/view.html"), "no/where: there is no such directory"),
+        (lambda: SEED.save("a\0b"), r"path='a\x00b': a path has no NUL in it"),
+        (lambda: PLAN.write(MODULE), f"{MODULE}: this is a file; name a directory"),
+        (lambda: PLAN.write(MODULE / "x" / "y"), f"{MODULE}: this is a file; name a directory"),
+        (lambda: SEED.why(None), "name=None: the name of a value is wanted, as a str"),
+        (lambda: stowplan.format_size(10**5000), "size=<int of 16610 bits>: a number of bytes"),
         (lambda: SEED.values[1.5], "rows are found by number, by name or as a slice, not by 1.5"),
     ],
 )
