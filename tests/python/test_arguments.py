@@ -167,6 +167,18 @@ def test_what_is_said(call: Callable[[], Any], words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_a_pipe_is_read_by_the_core_alone(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    opened: list[list[str]] = []
+    monkeypatch.setattr(_core, "load", lambda paths, **_: opened.append(paths) or PLANNED._plan)
+    monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("it would wait for a writer"))
+    assert stowplan.analyze(pipe).name == PLANNED.name
+    assert opened == [[str(pipe)]]
+
+
 def test_kinds_of_errors() -> None:
     with pytest.raises(TypeError):
         SEED.page("x")  # type: ignore[arg-type]
