@@ -29,10 +29,16 @@ def _line(fields: dict[str, Any]) -> bytes:
 _BEGIN = _line({"schema": SCHEMA}).rstrip(b"}\n")
 
 
+# Python writes and reads longer ones in decimal only as far as it is set to.
+_INT_BITS = 2048
+
+
 def _is_plain(value: Any) -> bool:
     """Whether JSON gives back the same."""
-    if value is None or type(value) in (bool, int, str):
+    if value is None or type(value) in (bool, str):
         return True
+    if type(value) is int:
+        return value.bit_length() <= _INT_BITS
     if type(value) is float:
         return value - value == 0  # neither infinite nor NaN
     if type(value) is list:

@@ -136,16 +136,22 @@ def name_of(function: Callable[..., Any]) -> str:
     return f"{getattr(inner, '__module__', '')}.{name}"
 
 
+def _word_of(value: Any) -> str:
+    # Python writes no int of thousands of digits in decimal.
+    is_long = type(value) is int and value.bit_length() > 2048
+    return hex(value) if is_long else repr(value)
+
+
 def _words_of_constant(value: Any) -> Iterator[str]:
     if isinstance(value, CodeType):
         yield from _words_of_code(value)
     elif isinstance(value, frozenset):  # its order changes from process to process
-        yield from sorted(repr(part) for part in value)
+        yield from sorted(map(_word_of, value))
     elif isinstance(value, tuple):
         for part in value:
             yield from _words_of_constant(part)
     else:
-        yield repr(value)
+        yield _word_of(value)
 
 
 def _words_of_code(code: CodeType) -> Iterator[str]:
@@ -159,10 +165,10 @@ def _words_of_code(code: CodeType) -> Iterator[str]:
 
 def _words_of(value: Any, seen: set[int]) -> Iterator[str]:
     if isinstance(value, str | int | float | bytes | None):
-        yield repr(value)
+        yield _word_of(value)
         return
     if isinstance(value, set | frozenset):  # as above
-        yield from ("set", *sorted(repr(part) for part in value))
+        yield from ("set", *sorted(map(_word_of, value)))
         return
     if id(value) in seen:
         yield "again"

@@ -133,7 +133,7 @@ def _cells(outcome: Outcome) -> tuple[str, str, str]:
     if isinstance(outcome.value, Summary):
         peak = "" if outcome.value.peak is None else f"{format_size(outcome.value.peak)} live"
         return format_size(outcome.value.total), peak, outcome.name
-    return "", str(outcome.value), outcome.name
+    return "", arguments.written(outcome.value), outcome.name
 
 
 def _columns(outcome: Outcome) -> dict[str, Any]:

@@ -109,7 +109,9 @@ def html_table(rows: Iterable[Any], columns: Sequence[str]) -> str:
     head = "".join(f"<th>{html.escape(column)}</th>" for column in columns)
     body = "".join(
         "<tr>"
-        + "".join(f"<td>{html.escape(str(getattr(row, column)))}</td>" for column in columns)
+        + "".join(
+            f"<td>{html.escape(arguments.written(getattr(row, column)))}</td>" for column in columns
+        )
         + "</tr>"
         for row in rows
     )

@@ -29,6 +29,13 @@ def name_and_total(r: stowplan.Analysis) -> tuple[str, int]:
     return r.name, r.total_bytes
 
 
+LONG = 10**5000  # more digits than Python writes
+
+
+def long_number(r: stowplan.Analysis) -> int:
+    return LONG + r.total_bytes
+
+
 def fail_on_small(r: stowplan.Analysis) -> int:
     if r.total_bytes < 1 << 20:
         raise ValueError(f"{r.total_bytes} is small")
@@ -198,12 +205,13 @@ def test_a_checkpoint_is_resumed(tmp_path: Path):
 
 def test_values_of_any_kind_come_back(tmp_path: Path):
     file = tmp_path / "done.jsonl"
-    for fn in (name_and_total, stowplan.summary):
+    for fn in (name_and_total, stowplan.summary, long_number):
         first = stowplan.sweep(SEED_PATHS[:2], fn, checkpoint=file, workers=0)
         again = stowplan.sweep(SEED_PATHS[:2], fn, checkpoint=file, workers=0)
         assert all(outcome.is_resumed for outcome in again)
         assert again.values == first.values
         assert type(again.values[0]) is type(first.values[0])
+        assert str(again) == str(first) and again._repr_html_()
 
 
 def test_changed_inputs_and_functions_are_done_again(tmp_path: Path):
