@@ -10,6 +10,7 @@
 #include "cli/advice.h"
 #include "cli/deadline.h"
 #include "cli/explain_view.h"
+#include "cli/keeper.h"
 #include "cli/report_list.h"
 #include "cli/report_text.h"
 #include "stowplan/explain/picture.h"
@@ -17,23 +18,6 @@
 
 namespace stowplan::cli {
 namespace {
-
-// Keeps the first error: what cannot be advised on is said on the page.
-class FirstError : public Listener {
- public:
-  explicit FirstError(Speech speech) : speech_(speech) {}
-  using Listener::Show;
-  void Show(const Diagnostics& diagnostics, size_t /*limit*/) override {
-    if (message_.empty() && !diagnostics.empty()) message_ = diagnostics[0].message;
-  }
-  void Note(std::string_view /*text*/) override {}
-  [[nodiscard]] Speech speech() const override { return speech_; }
-  [[nodiscard]] const std::string& message() const { return message_; }
-
- private:
-  Speech speech_;
-  std::string message_;
-};
 
 int64_t TemporariesOf(const ModuleRow& row) {
   for (const report::KindTotal& kind : row.summary.kinds)
@@ -51,13 +35,15 @@ bool IsMeant(const oom::Incident& incident, const ModuleRow& row) {
 // The module that the log is about; empty when it does not show which one.
 std::string ModuleOf(const oom::Incident& incident, Inputs inputs, const std::string& target,
                      Listener& listener) {
-  if (inputs.modules.size() < 2) return {};
-  if (!incident.executable.empty()) {
+  if (!incident.executable.empty() && inputs.modules.size() + inputs.programs.size() > 1) {
     const auto is_named = [&](const InputModule& module) {
-      return OwnName(module.name) == incident.executable;
+      return LikenessOf(module, incident.executable) >= Likeness::kBegin;
     };
-    if (std::ranges::any_of(inputs.modules, is_named)) return incident.executable;
+    if (std::ranges::any_of(inputs.modules, is_named) ||
+        std::ranges::any_of(inputs.programs, is_named))
+      return incident.executable;
   }
+  if (inputs.modules.size() < 2) return {};
   const std::vector<ModuleRow> rows = CountModules(inputs, {.target = target}, listener);
   const auto found =
       std::ranges::find_if(rows, [&](const ModuleRow& row) { return IsMeant(incident, row); });
@@ -103,7 +89,8 @@ std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions op
     return std::nullopt;
   }
   dump.join = oom::JoinPlan(incident, *picture);
-  FirstError first(listener.speech());
+  // What cannot be advised on is said on the page.
+  Keeper keeper(listener);
   dump.advice =
       MakeAdvice(dump.input,
                  {.input = dump.options.input.inputs[0],
@@ -113,10 +100,10 @@ std::optional<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions op
                   .should_stop = dump.options.should_stop ? dump.options.should_stop
                                                           : StopAfter(dump.options.time_limit),
                   .speech = listener.speech()},
-                 first);
+                 keeper);
   dump.options.speech = listener.speech();
   dump.options.should_stop = {};
-  dump.no_advice = first.message();
+  if (const Diagnostic* const first = keeper.FirstError()) dump.no_advice = first->message;
   return dump;
 }
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "cli/keeper.h"
 #include "cli/names.h"
 #include "cli/report_list.h"
 #include "cli/suggest.h"
@@ -26,6 +28,9 @@ namespace stowplan::cli {
 namespace {
 
 using report::DumpFileKind;
+
+// The reason of a leftover that is a module, as report::FindModules gives it.
+constexpr std::string_view kNoPlan = "has no buffer assignment";
 
 }  // namespace
 
@@ -52,30 +57,52 @@ std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own) {
   return own;
 }
 
-void AddPrograms(const std::string& wanted, Inputs& inputs) {
-  const auto is_wanted = [&](const InputModule& module) {
-    return module.name.find(wanted) != std::string::npos;
+Likeness LikenessOf(const InputModule& module, std::string_view wanted) {
+  const std::string_view name = OwnName(module.name);
+  // "step" and "jit_step" ask for the same.
+  const auto is_like = [&](std::string_view own) {
+    if (own == wanted) return Likeness::kWhole;
+    const bool is_begin =
+        own.starts_with(wanted) && own.size() > wanted.size() && own[wanted.size()] == '.';
+    return is_begin ? Likeness::kBegin : Likeness::kNone;
   };
+  Likeness likeness = std::max(is_like(name), is_like(module.name));
+  if (constexpr std::string_view kJit = "jit_"; name.starts_with(kJit))
+    likeness = std::max(likeness, is_like(name.substr(kJit.size())));
+  if (likeness != Likeness::kNone) return likeness;
+  const bool is_part =
+      name.find(wanted) != std::string_view::npos || module.name.starts_with(wanted);
+  return is_part ? Likeness::kPart : Likeness::kNone;
+}
+
+namespace {
+
+Likeness BestLikeness(const std::vector<InputModule>& modules, std::string_view wanted) {
+  Likeness best = Likeness::kNone;
+  for (const InputModule& module : modules) best = std::max(best, LikenessOf(module, wanted));
+  return best;
+}
+
+}  // namespace
+
+void AddPrograms(const std::string& wanted, Inputs& inputs) {
   const bool has_other =
-      wanted.empty() ? !inputs.modules.empty() : std::ranges::any_of(inputs.modules, is_wanted);
+      !inputs.modules.empty() && (wanted.empty() || BestLikeness(inputs.modules, wanted) >=
+                                                        BestLikeness(inputs.programs, wanted));
   if (has_other) return;
+  std::set<std::string_view> added;
+  for (const InputModule& program : inputs.programs) added.insert(program.leftover);
+  std::erase_if(inputs.leftovers, [&](const report::DumpLeftover& leftover) {
+    return leftover.reason == kNoPlan && added.contains(leftover.path);
+  });
   std::ranges::move(inputs.programs, std::back_inserter(inputs.modules));
   inputs.programs.clear();
 }
 
 bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener) {
   if (wanted.empty()) return true;
-  std::vector<InputModule> exact;
-  std::vector<InputModule> similar;
-  for (const InputModule& module : inputs.modules) {
-    const std::string_view name = OwnName(module.name);
-    if (name == wanted || module.name == wanted || name == "jit_" + wanted) {
-      exact.push_back(module);
-    } else if (name.find(wanted) != std::string_view::npos || module.name.starts_with(wanted)) {
-      similar.push_back(module);
-    }
-  }
-  if (exact.empty() && similar.empty()) {
+  const Likeness best = BestLikeness(inputs.modules, wanted);
+  if (best == Likeness::kNone) {
     std::vector<std::string_view> names;
     for (const InputModule& module : inputs.modules) {
       const std::string_view name = OwnName(module.name);
@@ -85,7 +112,8 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener
     listener.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
     return false;
   }
-  inputs.modules = exact.empty() ? std::move(similar) : std::move(exact);
+  std::erase_if(inputs.modules,
+                [&](const InputModule& module) { return LikenessOf(module, wanted) != best; });
   // What else lies in the directory is not of interest.
   inputs.leftovers.clear();
   return true;
@@ -161,7 +189,14 @@ void CompleteInput(const PlanInputOptions& options, PlanInput& input) {
   input.report = explain::Complete(std::move(input.report), *input.program, *input.analysis).report;
 }
 
-bool HasFile(InputModule& module, DumpFileKind kind) { return module.file(kind).has_value(); }
+bool HasFile(const InputModule& module, DumpFileKind kind) {
+  return module.files[static_cast<size_t>(kind)].has_value();
+}
+
+// Else it is a program that has to be planned.
+bool MayHavePlan(const InputModule& module) {
+  return HasFile(module, DumpFileKind::kAssignment) || HasFile(module, DumpFileKind::kModuleProto);
+}
 
 }  // namespace
 
@@ -187,6 +222,24 @@ void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input) {
     version = GuessVersion(*input.program, report::BackendOfTarget(target->name));
   Result<Analysis> analysis = Analyze(*input.program, RulesOf(*target, version).analysis);
   if (analysis) input.analysis = *std::move(analysis);
+}
+
+std::optional<int64_t> BytesOf(const InputModule& module, const PlanInputOptions& options,
+                               Listener& listener) {
+  std::optional<report::Report> report;
+  if (MayHavePlan(module)) {
+    Result<LoadedModule> loaded = Load(module, Program::kLeaveOut);
+    if (loaded) report = std::move(loaded->report);
+  }
+  if (!report) {
+    std::optional<PlanInput> planned = LoadPlan(module, options, listener);
+    if (!planned) return std::nullopt;
+    report = std::move(planned->report);
+  }
+  const Result<report::Summary> summary = report::Summarize(*report);
+  if (summary) return summary->bytes;
+  listener.Show(summary.error());
+  return std::nullopt;
 }
 
 std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& options,
@@ -221,42 +274,48 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
 
 namespace {
 
-// Of many modules, most are only tried.
-class Silence : public Listener {
- public:
-  using Listener::Show;
-  void Show(const Diagnostics& /*diagnostics*/, size_t /*limit*/) override {}
-  void Note(std::string_view /*text*/) override {}
+// The module that takes most, and its bytes.
+struct Largest {
+  InputModule module;
+  int64_t bytes = 0;
+  size_t skipped = 0;  // others that could not be counted
 };
 
-// The module that takes most, and its bytes.
-using Largest = std::optional<std::pair<InputModule, int64_t>>;
-
-Largest LargestPlan(Inputs& inputs, const PlanInputOptions& options, Listener& listener) {
+// `inputs` loses its modules, and gets leftovers.
+std::optional<Largest> LargestPlan(Inputs& inputs, const PlanInputOptions& options,
+                                   Listener& listener) {
   const std::vector<InputModule> modules = inputs.modules;
+  std::erase_if(inputs.modules, [](const InputModule& module) { return !MayHavePlan(module); });
   const std::vector<ModuleRow> rows = CountModules(inputs, {.target = options.target}, listener);
   const auto bytes = [](const ModuleRow& row) { return row.summary.bytes; };
   const auto largest = std::ranges::max_element(rows, {}, bytes);
   if (largest == rows.end()) return std::nullopt;
-  return std::pair(*std::ranges::find_if(modules,
-                                         [&](const InputModule& module) {
-                                           return module.name == largest->name &&
-                                                  module.stage == largest->stage;
-                                         }),
-                   bytes(*largest));
+  const auto is_it = [&](const InputModule& module) {
+    return module.name == largest->name && module.stage == largest->stage;
+  };
+  return Largest{.module = *std::ranges::find_if(modules, is_it),
+                 .bytes = bytes(*largest),
+                 .skipped = modules.size() - rows.size()};
 }
 
-// The same where no module has a plan: each gets one.
-Largest LargestProgram(const std::vector<InputModule>& modules, const PlanInputOptions& options) {
-  Largest largest;
-  Silence silence;
+// The same where no module has a plan: each gets one. What is wrong with the first that gets none
+// is left in `first`.
+std::optional<Largest> LargestProgram(const std::vector<InputModule>& modules,
+                                      const PlanInputOptions& options, const Listener& listener,
+                                      Diagnostics& first) {
+  std::optional<Largest> largest;
+  size_t skipped = 0;
   for (const InputModule& module : modules) {
-    const std::optional<PlanInput> planned = LoadPlan(module, options, silence);
-    if (!planned) continue;
-    const Result<report::Summary> summary = report::Summarize(planned->report);
-    if (summary && (!largest || summary->bytes > largest->second))
-      largest = {module, summary->bytes};
+    Keeper keeper(listener);
+    const std::optional<int64_t> bytes = BytesOf(module, options, keeper);
+    if (!bytes) {
+      ++skipped;
+      if (first.empty()) first = keeper.kept();
+    } else if (!largest || *bytes > largest->bytes) {
+      largest = {.module = module, .bytes = *bytes};
+    }
   }
+  if (largest) largest->skipped = skipped;
   return largest;
 }
 
@@ -264,22 +323,29 @@ Largest LargestProgram(const std::vector<InputModule>& modules, const PlanInputO
 std::optional<PlanInput> LoadLargest(Inputs inputs, const PlanInputOptions& options,
                                      Listener& listener) {
   const std::vector<InputModule> modules = inputs.modules;
-  Largest largest = LargestPlan(inputs, options, listener);
+  std::optional<Largest> largest = LargestPlan(inputs, options, listener);
   // `report` knows plans that are there, and no others.
   std::string_view lister = largest ? "; `stowplan report` lists them" : "";
   if (listener.speech() == Speech::kPython) lister = "; stowplan.sweep lists them";
-  if (!largest) largest = LargestProgram(modules, options);
+  Diagnostics first;
+  if (!largest) largest = LargestProgram(modules, options, listener, first);
   if (!largest) {
     ShowLeftovers(inputs, listener);
-    listener.ShowError("none of the modules could be read");
+    listener.Show(first);
+    listener.ShowError(
+        fmt::format("none of the {} modules has a plan, or can be planned", modules.size()));
     return std::nullopt;
   }
+  std::string skipped;
+  if (largest->skipped != 0)
+    skipped = fmt::format("      ({} skipped: without a plan that can be read, or made)\n",
+                          largest->skipped);
   listener.Note(
       fmt::format("note: of {} modules this is the largest, {} with {}\n"
-                  "      ({} chooses{})\n",
-                  modules.size(), largest->first.name, HumanBytes(largest->second),
-                  listener.Option("module", "NAME"), lister));
-  return LoadPlan(std::move(largest->first), options, listener);
+                  "      ({} chooses{})\n{}",
+                  modules.size(), largest->module.name, HumanBytes(largest->bytes),
+                  listener.Option("module", "NAME"), lister, skipped));
+  return LoadPlan(std::move(largest->module), options, listener);
 }
 
 }  // namespace

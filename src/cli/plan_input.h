@@ -3,6 +3,7 @@
 // .hlo.pb with an assignment, or of a module alone, which is then planned as XLA does.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,13 +51,28 @@ OptionSpec TargetOption();
 // --xla-version.
 std::vector<OptionSpec> WithPlanInput(std::vector<OptionSpec> own);
 
-// Keeps the modules that --module means: those of this name, else those that have it in their
-// names. False, and a message, when there are none.
+// How well a module's name is what --module asks for; the best that there are, are meant.
+enum class Likeness {
+  kNone,
+  kPart,   // has it somewhere in its name
+  kBegin,  // up to a dot: "jit_step" of "jit_step.v5e"
+  kWhole,
+};
+Likeness LikenessOf(const InputModule& module, std::string_view wanted);
+
+// Keeps the modules that --module means: those whose names are most like it. False, and a message,
+// when there are none.
 bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener);
 
-// Modules without a plan count as well where there is no other, or one is wanted by its name: a
-// plan is made for them.
+// Modules without a plan count as well where there is no other, or when what is wanted is more like
+// the name of one of them than of all with a plan: a plan is made for them. They are leftovers no
+// more.
 void AddPrograms(const std::string& wanted, Inputs& inputs);
+
+// The bytes of the module's plan, without its program where that is not needed. Nothing, and
+// messages, when there is none.
+std::optional<int64_t> BytesOf(const InputModule& module, const PlanInputOptions& options,
+                               Listener& listener);
 
 // The plan of one module. Live ranges and uses that its reports lack are found from its program.
 // Nothing, and messages, when there is none.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -84,9 +85,20 @@ Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& i
   return files;
 }
 
-// Modules as FindModules saw them; `path_of` turns a row of the list into a file.
-void AddModules(report::DumpDirectory directory,
-                const std::function<InputFile(size_t row)>& file_of, Inputs& inputs) {
+// The path of FindModules' leftover for a module that has no plan.
+std::string LeftoverPath(const DumpFile& file) {
+  std::string module = report::ClassifyDumpFile(file).module;
+  return module.empty() ? "." : module;
+}
+
+// Modules as FindModules saw them; `file_of` turns a row of the list into a file, `path_of` the
+// path of a leftover into that of the inputs.
+void AddModules(report::DumpDirectory directory, std::span<const DumpFile> list,
+                const std::function<InputFile(size_t row)>& file_of,
+                const std::function<std::string(std::string)>& path_of, Inputs& inputs) {
+  for (report::DumpLeftover& leftover : directory.leftovers) {
+    inputs.leftovers.push_back({path_of(std::move(leftover.path)), std::move(leftover.reason)});
+  }
   const auto add = [&](std::vector<report::DumpModule>& all, std::vector<InputModule>& to) {
     for (report::DumpModule& found : all) {
       InputModule module{
@@ -94,6 +106,8 @@ void AddModules(report::DumpDirectory directory,
       for (size_t kind = 0; kind < report::kPairedKinds; ++kind) {
         if (found.files[kind]) module.files[kind] = file_of(*found.files[kind]);
       }
+      if (const std::optional<size_t> text = found.file(DumpFileKind::kModuleText))
+        module.leftover = path_of(LeftoverPath(list[*text]));
       to.push_back(std::move(module));
     }
   };
@@ -110,9 +124,6 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
     file.head = HeadOf(named);
   }
   report::DumpDirectory directory = report::FindModules(files);
-  for (report::DumpLeftover& leftover : directory.leftovers) {
-    inputs.leftovers.push_back({Join(folder, leftover.path), std::move(leftover.reason)});
-  }
   for (std::vector<report::DumpModule>* const modules : {&directory.modules, &directory.programs}) {
     for (report::DumpModule& module : *modules) {
       // Files that have only a stage for a name: the folder says what they are about.
@@ -120,9 +131,9 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
     }
   }
   AddModules(
-      std::move(directory),
+      std::move(directory), files,
       [&](size_t row) { return InputFile{.path = Join(folder, files[row].path), .source = {}}; },
-      inputs);
+      [&](const std::string& path) { return Join(folder, path); }, inputs);
   return true;
 }
 
@@ -192,11 +203,9 @@ Result<bool> AddFiles(std::vector<InputFile> files, Inputs& inputs) {
     if (report::ParseDumpFileName(row.path).kind == DumpFileKind::kForeign) row.head = HeadOf(file);
     listed.push_back(std::move(row));
   }
-  report::DumpDirectory directory = report::FindModules(listed);
-  for (report::DumpLeftover& leftover : directory.leftovers) {
-    inputs.leftovers.push_back(std::move(leftover));
-  }
-  AddModules(std::move(directory), [&](size_t row) { return files[row]; }, inputs);
+  AddModules(
+      report::FindModules(listed), listed, [&](size_t row) { return files[row]; },
+      [](std::string path) { return path; }, inputs);
   return true;
 }
 

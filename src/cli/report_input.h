@@ -31,6 +31,8 @@ struct InputModule {
   std::string stage;  // may be empty
   // By report::DumpFileKind.
   std::array<std::optional<InputFile>, report::kPairedKinds> files;
+  // Of a program: the path of the leftover that says that it has no plan.
+  std::string leftover = {};
 
   [[nodiscard]] std::optional<InputFile>& file(report::DumpFileKind kind) {
     return files[static_cast<size_t>(kind)];

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "cli/keeper.h"
 #include "cli/progress.h"
 #include "cli/report_list.h"
 #include "cli/report_text.h"
@@ -26,18 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In a list a failure is one line.
-class Quiet : public Listener {
- public:
-  using Listener::Show;
-  void Show(const Diagnostics& diagnostics, size_t /*limit*/) override {
-    kept.insert(kept.end(), diagnostics.begin(), diagnostics.end());
-  }
-  void Note(std::string_view /*text*/) override {}
-
-  Diagnostics kept;
-};
-
 class IndexWriter {
  public:
   IndexWriter(std::string folder, const ViewOptions& options, Console& console)
@@ -45,19 +34,18 @@ class IndexWriter {
 
   // False, and a message, when nothing more can be written.
   bool Add(IndexEntry entry, const std::string& file) {
-    Quiet quiet;
+    Keeper keeper(console_);
     const std::string name = entry.name;
-    const Diagnostics& kept = quiet.kept;
-    const auto is_error = [](const Diagnostic& it) { return it.severity == Severity::kError; };
-    const std::optional<std::string> page = PageOf(std::move(entry), file, quiet);
-    for (const Diagnostic& problem : kept) {
-      if (!is_error(problem)) warnings_.push_back(problem);
+    const std::optional<std::string> page = PageOf(std::move(entry), file, keeper);
+    for (const Diagnostic& problem : keeper.kept()) {
+      if (problem.severity != Severity::kError) warnings_.push_back(problem);
     }
-    // Later errors often follow from the first.
-    const auto first = std::ranges::find_if(kept, is_error);
-    if (page && first != kept.end()) leftovers_.push_back({name, OneLine(*first)});
+    // In a list a failure is one line.
+    const Diagnostic* const first = keeper.FirstError();
+    if (page && first != nullptr) leftovers_.push_back({name, OneLine(*first)});
     if (page) return Write(file, *page);
-    leftovers_.push_back({name, first == kept.end() ? "cannot be shown" : OneLine(*first)});
+    leftovers_.push_back({name, first == nullptr ? "cannot be shown" : OneLine(*first)});
+    if (first != nullptr && first_error_.empty()) first_error_ = {*first};
     return true;
   }
 
@@ -67,6 +55,7 @@ class IndexWriter {
     leftovers.insert(leftovers.begin(), leftovers_.begin(), leftovers_.end());
     ShowLeftovers({.modules = {}, .leftovers = leftovers}, console_);
     if (index_.rows.empty()) {
+      console_.Show(first_error_);  // with what to do about it
       console_.ShowError("none of the modules could be shown");
       return kBadUse;
     }
@@ -169,6 +158,7 @@ class IndexWriter {
   Console& console_;
   view::Index index_;
   Diagnostics warnings_;
+  Diagnostics first_error_;                      // of the first that cannot be shown
   std::vector<report::DumpLeftover> leftovers_;  // modules that cannot be shown
   int64_t written_ = 0;                          // bytes
 };
