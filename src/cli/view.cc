@@ -3,6 +3,7 @@
 #include "stowplan/view/view.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -12,8 +13,11 @@
 
 #include <fmt/format.h>
 
+#include "base/checked_math.h"
+#include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/keeper.h"
 #include "cli/number.h"
 #include "cli/pair_input.h"
 #include "cli/plan_input.h"
@@ -83,6 +87,7 @@ int ViewOne(const std::string& input, const std::string& output, const ViewOptio
     console.Show(inputs.error());
     return kBadUse;
   }
+  AddPrograms(options.input.module, *inputs);
   const bool has_many = inputs->modules.size() > 1;
   // FindPlan says what is wrong with a directory in which there is none.
   if (!inputs->modules.empty()) {
@@ -98,6 +103,31 @@ int ViewOne(const std::string& input, const std::string& output, const ViewOptio
   if (code == kFine && has_many && options.input.module.empty())
     console.Note("note: -o FOLDER/ writes a page for each of them, and an index\n");
   return code;
+}
+
+// The two of one name that take most, as modules of `inputs`; both as they are when no name is on
+// both sides. Those that cannot be read count last: the page says what is wrong with them.
+void KeepLargest(std::vector<ModulePair> pairs, const ViewOptions& options, InputPair& inputs,
+                 Console& console) {
+  std::erase_if(pairs, [](const ModulePair& pair) { return !pair.a || !pair.b; });
+  if (pairs.empty()) return;
+  size_t largest = 0;
+  int64_t most = -1;
+  for (size_t i = 0; pairs.size() > 1 && i < pairs.size(); ++i) {
+    Keeper keeper(console);
+    const std::optional<int64_t> a = BytesOf(*pairs[i].a, options.input, keeper);
+    const std::optional<int64_t> b = a ? BytesOf(*pairs[i].b, options.input, keeper) : a;
+    const int64_t sum = b ? CheckedAdd(*a, *b).value_or(INT64_MAX) : -1;
+    if (sum <= most) continue;
+    most = sum;
+    largest = i;
+  }
+  if (most >= 0)
+    console.Note(
+        fmt::format("note: of {} pairs of modules this is the largest, {} with {} in both\n",
+                    pairs.size(), pairs[largest].name, HumanBytes(most)));
+  inputs.a.modules = {*std::move(pairs[largest].a)};
+  inputs.b.modules = {*std::move(pairs[largest].b)};
 }
 
 // Two: a page of both, or an index of all pairs.
@@ -118,6 +148,7 @@ int ViewTwo(const std::string& a, const std::string& b, const std::string& outpu
                       .leftovers = std::move(leftovers)},
                      FolderFor(output), options, console);
   }
+  KeepLargest(*std::move(pairs), options, *inputs, console);
   const int code =
       ViewPage({std::move(inputs->a), std::move(inputs->b)}, {a, b}, output, options, console);
   if (code == kFine && has_many)
