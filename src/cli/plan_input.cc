@@ -16,13 +16,9 @@
 #include "cli/suggest.h"
 #include "report/from_proto.h"
 #include "stowplan/explain/complete.h"
-#include "stowplan/hlo/verify.h"
 #include "stowplan/read.h"
 #include "stowplan/report/read.h"
-#include "stowplan/report/replan.h"
 #include "stowplan/report/summary.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/target/guess.h"
 
 namespace stowplan::cli {
 namespace {
@@ -211,16 +207,15 @@ void CompleteReport(const std::string& target, LoadedModule& loaded) {
 }
 
 void AnalyzeProgram(const PlanInputOptions& options, PlanInput& input) {
-  if (input.analysis || !input.program || !IsScheduled(*input.program)) return;
-  if (!hlo::Verify(*input.program).empty()) return;
-  std::optional<Target> target = input.target;
-  if (!target) target = GuessTarget(*input.program, FileOf(*input.program)).target;
-  if (!target) target = report::FindReportTarget(input.report);
-  if (!target) return;
-  std::string version = options.version;
-  if (version.empty())
-    version = GuessVersion(*input.program, report::BackendOfTarget(target->name));
-  Result<Analysis> analysis = Analyze(*input.program, RulesOf(*target, version).analysis);
+  if (input.analysis || !input.program) return;
+  const std::optional<Rules> rules =
+      FindRules(*input.program,
+                {.file = FileOf(*input.program),
+                 .target = input.target ? std::string(input.target->name) : std::string(),
+                 .version = options.version},
+                input.report);
+  if (!rules) return;
+  Result<Analysis> analysis = Analyze(*input.program, rules->analysis);
   if (analysis) input.analysis = *std::move(analysis);
 }
 

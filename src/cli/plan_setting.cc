@@ -151,8 +151,8 @@ std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& op
                        .report = std::move(report)};
 }
 
-std::optional<Temporaries> FindTemporaries(const hlo::Module& module, const PlanOptions& options,
-                                           const report::Report& report) {
+std::optional<Rules> FindRules(const hlo::Module& module, const PlanOptions& options,
+                               const report::Report& report) {
   if (!IsScheduled(module) || !hlo::Verify(module).empty()) return std::nullopt;
   std::optional<Target> target = FindTarget(options.target);
   if (!target) target = GuessTarget(module, options.file).target;
@@ -160,7 +160,14 @@ std::optional<Temporaries> FindTemporaries(const hlo::Module& module, const Plan
   if (!target) return std::nullopt;
   std::string version = options.version;
   if (version.empty()) version = GuessVersion(module, report::BackendOfTarget(target->name));
-  const Rules rules = RulesOf(*target, version);
+  return RulesOf(*target, version);
+}
+
+std::optional<Temporaries> FindTemporaries(const hlo::Module& module, const PlanOptions& options,
+                                           const report::Report& report) {
+  const std::optional<Rules> found = FindRules(module, options, report);
+  if (!found) return std::nullopt;
+  const Rules& rules = *found;
   const Result<Analysis> analysis = Analyze(module, rules.analysis);
   if (!analysis) return std::nullopt;
   // Without places in fast memory ours do: figures count sizes alone.

@@ -63,6 +63,11 @@ struct PlannedModule {
 std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& options,
                                        Listener& listener);
 
+// The rules by which the plan that is there was made: as told, or as the program or the plan shows
+// them. Nothing when they do not, or when the program cannot be planned.
+std::optional<Rules> FindRules(const hlo::Module& module, const PlanOptions& options,
+                               const report::Report& report);
+
 // What figures count of the temporaries, by a plan of the program as XLA makes it. `report` is the
 // plan that is there. Nothing when the program cannot be planned.
 std::optional<Temporaries> FindTemporaries(const hlo::Module& module, const PlanOptions& options,

@@ -59,25 +59,22 @@ bool TpuScoped(Scan& scan, size_t, Head& head) {
   return true;
 }
 
-bool TpuEarly(Scan& scan, size_t, Head& head) {
+// The compiler's sum, and behind some words what there is.
+bool TpuNeeds(Scan& scan, Head& head, std::string_view words) {
   Incident& incident = head.incident;
   incident.kind = Kind::kCompile;
   incident.backend = Backend::kTpu;
   incident.space = "hbm";
   incident.used = scan.TakeSize();
-  if (scan.SkipTo("has ", 8)) incident.limit = scan.TakeSize();
+  if (scan.SkipTo(words, 8)) incident.limit = scan.TakeSize();
   return incident.used.has_value();
 }
 
+bool TpuEarly(Scan& scan, size_t, Head& head) { return TpuNeeds(scan, head, "has "); }
+
 // It says temporaries, and counts arguments and outputs too.
 bool TpuTotal(Scan& scan, size_t, Head& head) {
-  Incident& incident = head.incident;
-  incident.kind = Kind::kCompile;
-  incident.backend = Backend::kTpu;
-  incident.space = "hbm";
-  incident.used = scan.TakeSize();
-  if (scan.SkipTo("exceeds available hbm (", 8)) incident.limit = scan.TakeSize();
-  return incident.used.has_value();
+  return TpuNeeds(scan, head, "exceeds available hbm (");
 }
 
 bool TpuCores(Scan& scan, size_t, Head& head) {
