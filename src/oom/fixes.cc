@@ -167,10 +167,12 @@ std::vector<Fix> FixesFor(const Case& one, const Cause& cause) {
     case CauseKind::kSameBuffers: {
       const std::vector<BufferGroup> groups = GroupBuffers(incident);
       std::vector<Fix> fixes;
-      if (groups.empty()) return fixes;
-      fixes = ShapeFixes(one, cause, incident.buffers[groups[0].first]);
-      if (IsTraining(incident))
+      if (!groups.empty()) fixes = ShapeFixes(one, cause, incident.buffers[groups[0].first]);
+      if (!groups.empty() && IsTraining(incident)) {
         fixes.push_back(Checkpoint(one, cause.kind, groups[0].name, cause.bytes));
+      } else {
+        fixes.push_back(SmallerBatch(one, cause.kind));
+      }
       return fixes;
     }
     case CauseKind::kPacking:

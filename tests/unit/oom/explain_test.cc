@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 
+#include "oom/causes.h"
+
 namespace stowplan::oom {
 namespace {
 
@@ -245,6 +247,36 @@ TEST(OomExplain, WhatIsNotSaid) {
   EXPECT_FALSE(explanation.lack.has_value());
   EXPECT_EQ(explanation.unknown.size(), 4U);
   EXPECT_THAT(Kinds(explanation), ElementsAre(CauseKind::kTooLarge));
+}
+
+// Nobody is told a cause and left without help, whatever the log says or does not say.
+TEST(OomExplain, EveryCauseHasAFix) {
+  for (const Backend backend : {Backend::kUnknown, Backend::kCpu, Backend::kGpu, Backend::kTpu}) {
+    for (int kind = 0; kind <= static_cast<int>(CauseKind::kTooLarge); ++kind) {
+      for (const bool has_buffers : {false, true}) {
+        Incident incident;
+        incident.backend = backend;
+        if (has_buffers) incident.buffers.resize(3);
+        const Log log = LogOf(incident);
+        const Cause cause{.kind = static_cast<CauseKind>(kind), .what = {}, .why = {}, .bytes = {}};
+        EXPECT_FALSE(FixesFor(MakeCase(log, log.incidents[0]), cause).empty())
+            << Name(backend) << " " << Word(cause.kind) << " " << has_buffers;
+      }
+    }
+  }
+}
+
+TEST(OomExplain, ManyBuffersOfOneUnnamedPlace) {
+  Incident incident = TpuProgram();
+  incident.program = {};
+  incident.buffers.resize(3);
+  for (Buffer& buffer : incident.buffers) {
+    buffer.size = GiB(1);
+    buffer.op_name = "xla::matmul";
+  }
+  const Explanation explanation = Explain(LogOf(incident), 0);
+  EXPECT_THAT(Kinds(explanation), ElementsAre(CauseKind::kSameBuffers));
+  EXPECT_FALSE(explanation.fixes.empty());
 }
 
 }  // namespace
