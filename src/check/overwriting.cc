@@ -2,12 +2,12 @@
 #include "check/overwriting.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "check/elements.h"
 #include "stowplan/hlo/element_type.h"
 
 namespace stowplan::check {
@@ -89,37 +89,6 @@ bool IsByElement(Opcode opcode) {
   }
 }
 
-std::span<const int64_t> Order(const hlo::ShapeTable& shapes, ShapeId id) {
-  const hlo::LayoutId layout = shapes[id].layout;
-  if (layout.is_none()) return {};
-  return shapes.layout(layout).minor_to_major;
-}
-
-int64_t Count(const hlo::ShapeTable& shapes, ShapeId id) {
-  int64_t count = 1;
-  for (const int64_t dim : shapes.dims(id)) {
-    if (__builtin_mul_overflow(count, dim, &count)) return -1;
-  }
-  return count;
-}
-
-// Dimensions from the innermost outwards, those of size 1 apart: equal ones count elements alike.
-std::vector<int64_t> Strides(const hlo::ShapeTable& shapes, ShapeId id) {
-  std::vector<int64_t> from_inside;
-  const std::span<const int64_t> dims = shapes.dims(id);
-  for (const int64_t d : Order(shapes, id)) {
-    if (dims[static_cast<size_t>(d)] != 1) from_inside.push_back(d);
-  }
-  return from_inside;
-}
-
-// Two arrays of the same dimensions in which the same element is as far from the first.
-bool LieAlike(const hlo::ShapeTable& shapes, ShapeId a, ShapeId b) {
-  if (a == b) return true;
-  return std::ranges::equal(shapes.dims(a), shapes.dims(b)) &&
-         Strides(shapes, a) == Strides(shapes, b);
-}
-
 bool HaveEqualWidth(const hlo::ShapeTable& shapes, ShapeId a, ShapeId b) {
   const auto bits = [&](ShapeId id) {
     const hlo::LayoutId layout = shapes[id].layout;
@@ -136,9 +105,9 @@ bool KeepsOrder(const Module& module, InstrId transpose) {
   const std::span<const int64_t> dimensions = Module::Rows(module.ints, attribute->rows());
   const ShapeId from = module.instructions[module.operands_of(transpose)[0]].shape;
   std::vector<int64_t> moved;
-  for (const int64_t d : Strides(module.shapes, module.instructions[transpose].shape))
+  for (const int64_t d : StridedDimensions(module.shapes, module.instructions[transpose].shape))
     moved.push_back(dimensions[static_cast<size_t>(d)]);
-  return moved == Strides(module.shapes, from);
+  return moved == StridedDimensions(module.shapes, from);
 }
 
 // The place of element i stays i; of an instruction that reads `from` as operand k.
@@ -150,14 +119,15 @@ bool KeepsElements(const Module& module, InstrId user, size_t k, ShapeId from) {
       return HaveEqualWidth(module.shapes, from, to);
     case Opcode::kReshape: {
       const auto is_row_major = [&](ShapeId id) {
-        return std::ranges::is_sorted(Strides(module.shapes, id), std::greater());
+        return std::ranges::is_sorted(StridedDimensions(module.shapes, id), std::greater());
       };
       return is_row_major(from) && is_row_major(to);
     }
     case Opcode::kTranspose:
       return KeepsOrder(module, user);
     case Opcode::kDynamicUpdateSlice:
-      return (k == 0 || (k == 1 && Count(module.shapes, from) == Count(module.shapes, to))) &&
+      return (k == 0 ||
+              (k == 1 && CountElements(module.shapes, from) == CountElements(module.shapes, to))) &&
              LieAlike(module.shapes, from, to);
     case Opcode::kScatter:
       return k < module.operands_of(user).size() / 2;
@@ -169,10 +139,6 @@ bool KeepsElements(const Module& module, InstrId user, size_t k, ShapeId from) {
     default:
       return IsByElement(opcode) && LieAlike(module.shapes, from, to);
   }
-}
-
-bool HasOneElement(const Module& module, ShapeId id) {
-  return hlo::IsArray(module.shapes[id].type) && Count(module.shapes, id) == 1;
 }
 
 // Follows one parameter of a fusion to all that is made of it.
@@ -206,12 +172,13 @@ class FusionWalk {
       return true;
     }
     if (frame == Frame::kWhole && opcode(user) == Opcode::kSlice && k == 0) {
-      if (const std::optional<Run> read = RunOfSlice(user), written = RunOfUpdate();
+      if (const std::optional<Box> read = BoxOfSlice(module_, user),
+          written = BoxOfUpdate(module_, target_);
           read && written) {
         frame = Frame::kSlice;
         // What is not written over may be read at any time.
-        ends = read->begin >= written->end || written->begin >= read->end;
-        if (ends || *read == *written) return true;
+        ends = AreApart(module_.shapes, *read, *written);
+        if (ends || AreEqual(module_.shapes, *read, *written)) return true;
       }
     }
     if (opcode(user) == Opcode::kReduce && k < module_.operands_of(user).size() / 2) {
@@ -246,71 +213,6 @@ class FusionWalk {
     }
   }
 
-  // Elements [begin, end) of an array as they lie in memory.
-  struct Run {
-    int64_t begin = 0;
-    int64_t end = 0;
-    friend bool operator==(const Run&, const Run&) = default;
-  };
-  // The elements from `starts` on, as many as `sizes` says; none when they are not one run.
-  [[nodiscard]] std::optional<Run> RunOf(ShapeId array, std::span<const int64_t> starts,
-                                         std::span<const int64_t> sizes) const {
-    const std::span<const int64_t> dims = module_.shapes.dims(array);
-    const std::span<const int64_t> order = Order(module_.shapes, array);
-    if (Count(module_.shapes, array) < 0 || order.size() != dims.size() ||
-        starts.size() != dims.size() || sizes.size() != dims.size())
-      return std::nullopt;
-    Run run;
-    int64_t count = 1;
-    int64_t stride = 1;
-    for (const int64_t d : order) {
-      const auto k = static_cast<size_t>(d);
-      // Behind a dimension of which only a part is meant, there may be no more than one of each.
-      if (count != stride && sizes[k] != 1) return std::nullopt;
-      if (starts[k] < 0 || sizes[k] < 0 || starts[k] > dims[k] - sizes[k]) return std::nullopt;
-      run.begin += starts[k] * stride;
-      count *= sizes[k];
-      stride *= dims[k];
-    }
-    run.end = run.begin + count;
-    return run;
-  }
-  [[nodiscard]] std::optional<Run> RunOfSlice(InstrId slice) const {
-    const hlo::Attribute* attribute = module_.FindAttribute(slice, AttributeKey::kSlice);
-    if (attribute == nullptr) return std::nullopt;
-    std::vector<int64_t> starts;
-    std::vector<int64_t> sizes;
-    const std::span<const int64_t> rows = Module::Rows(module_.ints, attribute->rows());
-    for (size_t r = 0; r + 2 < rows.size(); r += 3) {
-      if (rows[r + 2] != 1 && rows[r + 1] - rows[r] > 1) return std::nullopt;
-      starts.push_back(rows[r]);
-      sizes.push_back(rows[r + 1] - rows[r]);
-    }
-    return RunOf(module_.instructions[module_.operands_of(slice)[0]].shape, starts, sizes);
-  }
-  // What the target writes, where constants say it.
-  [[nodiscard]] std::optional<Run> RunOfUpdate() const {
-    if (opcode(target_) != Opcode::kDynamicUpdateSlice) return std::nullopt;
-    const std::span<const InstrId> operands = module_.operands_of(target_);
-    const ShapeId array = module_.instructions[operands[0]].shape;
-    const std::span<const int64_t> dims = module_.shapes.dims(array);
-    const std::span<const int64_t> sizes =
-        module_.shapes.dims(module_.instructions[operands[1]].shape);
-    if (operands.size() - 2 != dims.size() || sizes.size() != dims.size()) return std::nullopt;
-    std::vector<int64_t> starts;
-    for (size_t d = 0; d < dims.size(); ++d) {
-      const std::string_view literal = LiteralOf(operands[d + 2]);
-      int64_t start = 0;
-      const auto [end, error] =
-          std::from_chars(literal.data(), literal.data() + literal.size(), start);
-      if (literal.empty() || error != std::errc() || end != literal.data() + literal.size())
-        return std::nullopt;
-      // A slice that would end outside is moved inside.
-      starts.push_back(std::max<int64_t>(0, std::min(start, dims[d] - sizes[d])));
-    }
-    return RunOf(array, starts, sizes);
-  }
-
   [[nodiscard]] bool ReadsTheUpdatedSlice(InstrId slice) const {
     if (opcode(target_) != Opcode::kDynamicUpdateSlice) return false;
     const std::span<const InstrId> updated = module_.operands_of(target_);
@@ -318,24 +220,17 @@ class FusionWalk {
     const ShapeId update = module_.instructions[updated[1]].shape;
     const ShapeId shape = module_.instructions[slice].shape;
     // One element is read before it is written, wherever it was.
-    if (HasOneElement(module_, update) && HasOneElement(module_, shape)) return true;
+    if (HasOneElement(module_.shapes, update) && HasOneElement(module_.shapes, shape)) return true;
     return std::ranges::equal(module_.shapes.dims(update), module_.shapes.dims(shape)) &&
            LieAlike(module_.shapes, module_.instructions[updated[0]].shape,
                     module_.instructions[read[0]].shape) &&
            std::ranges::equal(updated.subspan(2), read.subspan(1),
-                              [&](InstrId a, InstrId b) { return AreEqual(a, b); });
+                              [&](InstrId a, InstrId b) { return HaveEqualValues(a, b); });
   }
-  [[nodiscard]] bool AreEqual(InstrId a, InstrId b) const {
+  [[nodiscard]] bool HaveEqualValues(InstrId a, InstrId b) const {
     if (a == b) return true;
-    return !LiteralOf(a).empty() && LiteralOf(a) == LiteralOf(b);
+    return !LiteralOf(module_, a).empty() && LiteralOf(module_, a) == LiteralOf(module_, b);
   }
-  // Empty when it is no constant.
-  [[nodiscard]] std::string_view LiteralOf(InstrId id) const {
-    if (opcode(id) != Opcode::kConstant) return {};
-    const hlo::Attribute* attribute = module_.FindAttribute(id, AttributeKey::kLiteral);
-    return attribute == nullptr ? std::string_view() : module_.view(attribute->text());
-  }
-
   const Module& module_;
   InstrId target_;
   std::set<InstrId> needed_;
@@ -431,11 +326,41 @@ bool Overwriting::IsSafe(InstrId user, size_t k, uint32_t input, uint32_t output
   }
 }
 
+Overwriting::Maker Overwriting::MakerOf(CompId body, std::vector<int64_t> index) const {
+  std::ranges::reverse(index);  // the outermost number comes last
+  InstrId id = module_.computations[body].root;
+  for (;;) {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    switch (module_.instructions[id].opcode) {
+      case Opcode::kBitcast:
+        id = operands[0];
+        break;
+      case Opcode::kTuple:
+        if (index.empty() || static_cast<size_t>(index.back()) >= operands.size()) return {};
+        id = operands[static_cast<size_t>(index.back())];
+        index.pop_back();
+        break;
+      case Opcode::kGetTupleElement:
+        index.push_back(module_.NumberOr(id, AttributeKey::kIndex, 0));
+        id = operands[0];
+        break;
+      case Opcode::kCustomCall: {
+        std::ranges::reverse(index);
+        const std::optional<uint32_t> part =
+            trees_.Find(module_, module_.instructions[id].shape, index);
+        return part ? Maker{id, *part} : Maker();
+      }
+      default:
+        return {};
+    }
+  }
+}
+
 bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_t output) {
   const ShapeId from = trees_.shape(trees_.top(module_.operands_of(fusion)[k]) + input);
   const ShapeId to = trees_.shape(trees_.top(fusion) + output);
   if (!HaveEqualWidth(module_.shapes, from, to) ||
-      Count(module_.shapes, from) != Count(module_.shapes, to))
+      CountElements(module_.shapes, from) != CountElements(module_.shapes, to))
     return false;
   if (module_.called_by(fusion).empty()) return false;
   const CompId callee = module_.called_by(fusion)[0];
@@ -449,13 +374,14 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
     target = module_.operands_of(target)[static_cast<size_t>(number)];
   }
   // All of one element is read before any of one element is written.
-  bool is_one = HasOneElement(module_, from);
+  bool is_one = HasOneElement(module_.shapes, from);
   for (uint32_t part = 0; is_one && part < trees_.count(module_.instructions[fusion].shape);
        ++part) {
     const ShapeId shape = trees_.shape(trees_.top(fusion) + part);
-    is_one = module_.shapes.is_tuple(shape) || HasOneElement(module_, shape);
+    is_one = module_.shapes.is_tuple(shape) || HasOneElement(module_.shapes, shape);
   }
   if (is_one) return true;
+  const Maker maker = MakerOf(callee, trees_.IndexOf(module_, trees_.top(fusion) + output));
   const FusionWalk walk(module_, target);
   struct Step {
     InstrId id;
@@ -485,6 +411,10 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
         push(module_.parameters_of(inner)[read.operand], step.frame);
         continue;
       }
+      // A library's call on the whole operand, whose result is the output.
+      if (read.user == maker.call && step.frame == FusionWalk::Frame::kWhole &&
+          IsSafe(read.user, read.operand, 0, maker.part))
+        continue;
       FusionWalk::Frame frame = step.frame;
       bool ends = false;
       if (!walk.Accepts(step.id, read.user, read.operand, frame, ends)) return false;

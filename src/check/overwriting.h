@@ -36,6 +36,13 @@ class Overwriting {
     std::vector<std::vector<Read>> reads;  // by instruction, from the body's first on
   };
   const Body& BodyOf(hlo::CompId id);
+  // The custom call in a fusion's body of which an output of the fusion is a part; none: something
+  // else makes it.
+  struct Maker {
+    hlo::InstrId call;
+    uint32_t part = 0;
+  };
+  [[nodiscard]] Maker MakerOf(hlo::CompId body, std::vector<int64_t> index) const;
   [[nodiscard]] bool IsDeclared(hlo::InstrId user, size_t k, uint32_t input, uint32_t output) const;
   [[nodiscard]] bool IsFusionSafe(hlo::InstrId fusion, size_t k, uint32_t input, uint32_t output);
 

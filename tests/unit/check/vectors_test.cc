@@ -132,6 +132,63 @@ ENTRY main {
   EXPECT_EQ(Summary(CheckText(update("{[1:3], [0:8]}"), kPlan)), "in-place p f\n");
 }
 
+// The same of a part of each row, whose bytes are not one run.
+TEST(XlaVectors, AnUpdateInPlaceOfColumns) {
+  const auto update = [](std::string_view slice, std::string_view layout) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[8,8]{1,0} parameter(0)
+  zero = s32[] constant(0)
+  at = s32[] constant(3)
+  s = f32[8,2])" +
+           std::string(layout) + " slice(x), slice=" + std::string(slice) + R"(
+  u = f32[8,2]{1,0} negate(s)
+  ROOT updated = f32[8,8]{1,0} dynamic-update-slice(x, u, zero, at)
+}
+ENTRY main {
+  p = f32[8,8]{1,0} parameter(0)
+  ROOT f = f32[8,8]{1,0} fusion(p), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 256: p@0 f@0";
+  EXPECT_EQ(Summary(CheckText(update("{[0:8], [3:5]}", "{1,0}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(update("{[0:8], [5:7]}", "{1,0}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(update("{[0:8], [1:3]}", "{1,0}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(update("{[0:8], [4:6]}", "{1,0}"), kPlan)), "in-place p f\n");
+  EXPECT_EQ(Summary(CheckText(update("{[0:8], [3:5]}", "{0,1}"), kPlan)), "in-place p f\n");
+}
+
+// GPUs run a library's call inside of a fusion that slices its other operands.
+TEST(XlaVectors, AFusionAroundACallIsAsTheCall) {
+  const auto program = [](std::string_view aliasing, std::string_view operands) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  c = f32[8,8]{1,0} parameter(0)
+  a = f32[2,8,8]{2,1,0} parameter(1)
+  i = s32[] parameter(2)
+  zero = s32[] constant(0)
+  s = f32[1,8,8]{2,1,0} dynamic-slice(a, i, zero, zero), dynamic_slice_sizes={1,8,8}
+  b = f32[8,8]{1,0} bitcast(s)
+  call = (f32[8,8]{1,0}, s8[64]{0}) custom-call()" +
+           std::string(operands) + R"(), custom_call_target="gemm")" + std::string(aliasing) + R"(
+  ROOT product = f32[8,8]{1,0} get-tuple-element(call), index=0
+}
+ENTRY main {
+  c = f32[8,8]{1,0} parameter(0)
+  a = f32[2,8,8]{2,1,0} parameter(1)
+  i = s32[] parameter(2)
+  ROOT f = f32[8,8]{1,0} fusion(c, a, i), kind=kCustom, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 256: c@0 f@0\np1 512: a@0\np2 4: i@0";
+  constexpr std::string_view kAliasing = ", output_to_operand_aliasing={{0}: (1, {})}";
+  EXPECT_EQ(Summary(CheckText(program(kAliasing, "b, c"), kPlan, "gpu")), "");
+  EXPECT_EQ(Summary(CheckText(program("", "b, c"), kPlan, "gpu")), "in-place c f\n");
+  EXPECT_EQ(Summary(CheckText(program(kAliasing, "c, c"), kPlan, "gpu")), "in-place c f\n");
+}
+
 // openxla/xla 38597: an update in place of what a transposition makes of an operand.
 std::string Transposed(std::string_view layout) {
   return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
