@@ -2,6 +2,8 @@
 #include "text/attributes.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "hlo/escape.h"
 #include "text/values.h"
@@ -82,18 +84,26 @@ bool ParseComputations(Reader& reader, AttributeKey key, Attribute& out) {
 bool ParseInstructions(Reader& reader, AttributeKey key, Attribute& out) {
   Cursor& c = reader.cursor;
   std::vector<InstrId> ids;
+  bool is_first = true;
   if (!c.Expect('{', "of a list of instructions")) return false;
   while (!c.Take('}')) {
-    if (!ids.empty() && !c.Expect(',', "between instructions")) return false;
+    if (!std::exchange(is_first, false) && !c.Expect(',', "between instructions")) return false;
     c.Skip();
     const char* begin = c.p;
     const std::string_view name = c.Name();
     const InstrId id = name.empty() ? InstrId() : reader.FindInstruction(name);
-    if (id.is_none()) {
+    if (!id.is_none()) {
+      ids.push_back(id);
+      continue;
+    }
+    if (name.empty() || !reader.saw_compact) {
       return c.FailAt(begin, name.size() + 1,
                       "there is no instruction '" + std::string(name) + "' above this one");
     }
-    ids.push_back(id);
+    // A compact text does not show get-tuple-elements, nor which one has this name.
+    reader.WarnOnce(begin, name.size() + 1,
+                    "names a get-tuple-element that this text does not show; such edges are left "
+                    "out");
   }
   out = Attribute::OfRows(key, reader.builder.AddInstructions(ids));
   return true;

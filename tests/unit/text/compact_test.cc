@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `%x#1`: an element of a tuple as an operand, without an instruction that takes it.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "unit/text/reading.h"
 
@@ -98,6 +98,23 @@ TEST(TextCompact, ElementsMustExist) {
     ASSERT_FALSE(module) << c.in;
     EXPECT_EQ(module.error()[0].message, c.out);
   }
+}
+
+// XLA prints control edges from get-tuple-elements by names that the text has nowhere else.
+TEST(TextCompact, EdgesFromElementsAreLeftOut) {
+  const auto text = [](std::string_view operand) {
+    return "HloModule m\nENTRY %e {\n  %t = (f32[2]{0}, s32[]) parameter(0)\n  %p = f32[2]{0} "
+           "parameter(1)\n  %a = f32[2]{0} negate(" +
+           std::string(operand) +
+           ")\n  ROOT %r = f32[2]{0} negate(%a), control-predecessors={%gte.7, %p, %gte.8}\n}\n";
+  };
+  const auto compact = Parse(text("%t#0"));
+  ASSERT_TRUE(compact) << Render(compact.error());
+  ASSERT_EQ(compact->warnings.size(), 1U);
+  EXPECT_THAT(compact->warnings[0].message, testing::HasSubstr("does not show"));
+  EXPECT_THAT(hlo::ToString(*compact, compact->dialect),
+              testing::HasSubstr("control-predecessors={%p}"));
+  EXPECT_FALSE(Parse(text("%p"))) << "every instruction is shown there";
 }
 
 }  // namespace
