@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every program of this folder under one roof: name -> a function that lowers it. Four devices are needed."""
+"""Every program of this folder under one roof: name -> a function that lowers it. Four devices are needed, for the
+set `devices` eight."""
 
 import functools
 import importlib
@@ -10,7 +11,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 HERE = pathlib.Path(__file__).resolve().parent
-SETS = ("constructs", "work", "scale", "donations", "explain", "random")
+SETS = ("constructs", "work", "scale", "devices", "donations", "explain", "random")
 
 
 def renamed(function, name):
@@ -41,8 +42,10 @@ def lower_program(name, builder, devices=None):
         inner = program.fn
         function = lambda *args: inner(mesh, *args)
         donate = tuple(number - 1 for number in donate)
-    everywhere = NamedSharding(mesh, PartitionSpec())
-    args = jax.tree.map(lambda s: jax.ShapeDtypeStruct(s.shape, s.dtype, sharding=everywhere), program.args)
+    specs = program.specs or (PartitionSpec(),) * len(program.args)
+    placed = lambda spec, tree: jax.tree.map(
+        lambda s: jax.ShapeDtypeStruct(s.shape, s.dtype, sharding=NamedSharding(mesh, spec)), tree)
+    args = jax.tree.map(placed, specs, program.args, is_leaf=lambda spec: isinstance(spec, PartitionSpec))
     return jax.jit(renamed(function, name), donate_argnums=donate).lower(*args)
 
 

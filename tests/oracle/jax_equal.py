@@ -2,9 +2,11 @@
 """Compiles programs by JAX and compares what `stowplan.analyze` says of each Compiled with what XLA dumps of the same
 compile and with memory_analysis(). Prints a JSON object with counts and all that differs.
 
-usage: jax_equal.py SET [SET...] [--only NAME,NAME] [--platform cuda] [--topology v5e:2x2]
+usage: jax_equal.py SET [SET...] [--only NAME,NAME] [--platform cuda] [--topology v5e:2x2] [--keep FOLDER] [--flags FLAGS]
 Sets: see all_programs.py; `random:1:50` are fifty from seed 1 on. With a topology, programs are compiled ahead of time
-for TPUs, by libtpu; of the places in fast memory, which the executable does not tell, only the values are compared.
+for TPUs, by libtpu; of the places in fast memory, which the executable does not tell, only the values are compared. On a
+GPU, programs of several devices are compiled for as many as there are not; they cannot be run. What XLA dumps goes to
+FOLDER, a folder a program; FLAGS are XLA's.
 
 Needs jax and the package stowplan. A process of its own: the dump folder is a flag of XLA.
 """
@@ -14,6 +16,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -80,17 +83,27 @@ def without_places(rows, space):
 class Dumps:
     """XLA's -buffer-assignment.txt files in the order of compiling."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, keep):
         self.folder = pathlib.Path(folder)
+        self.keep = keep
 
     def take(self, name):
         """The report of the module, which is then deleted with all else that was dumped so far."""
         found = sorted(self.folder.glob(f"module_*.{name}.*-buffer-assignment.txt"))
         text = found[-1].read_text() if found else None
+        if found and self.keep:
+            self.put_away(name, found[-1].name.removesuffix("-buffer-assignment.txt"))
         for path in self.folder.rglob("*"):
             if path.is_file():
                 path.unlink()
         return text
+
+    def put_away(self, name, start):
+        """Files of the module, without their prefix."""
+        target = pathlib.Path(self.keep) / name.removeprefix("jit_")
+        target.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.glob(start + "*"):
+            shutil.copy(path, target / path.name.split(f".{name}.", 1)[1])
 
 
 def look_at(compiled, dumps, counts, different):
@@ -133,7 +146,7 @@ def look_at(compiled, dumps, counts, different):
 def main():
     args = sys.argv[1:]
     options = {}
-    for name in ("--only", "--platform", "--topology"):
+    for name in ("--only", "--platform", "--topology", "--keep", "--flags"):
         if name in args:
             at = args.index(name)
             options[name] = args[at + 1]
@@ -142,13 +155,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
             JAX_PLATFORMS=options.get("--platform", "cpu"), TF_CPP_MIN_LOG_LEVEL="3", TPU_SKIP_MDS_QUERY="1", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
-            XLA_FLAGS=f"--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_force_host_platform_device_count=4"
-                      " --xla_gpu_autotune_level=0")
+            XLA_FLAGS=f"--xla_dump_to={folder} --xla_dump_hlo_as_text --xla_dump_hlo_as_proto"
+                      f" --xla_force_host_platform_device_count=8 --xla_gpu_autotune_level=0 {options.get('--flags', '')}")
         warnings.simplefilter("ignore")
         import jax
 
         import all_programs
 
+        if options.get("--platform") == "cuda":
+            jax.config.update("jax_mock_gpu_topology", "1x8x1")
         devices = None
         if "--topology" in options:
             from jax.experimental import topologies
@@ -165,7 +180,7 @@ def main():
                 except Exception as error:  # this JAX does not take the program
                     failed.append(f"{name}: {type(error).__name__}: {error}"[:200])
                     continue
-                look_at(compiled, Dumps(folder), counts, different)
+                look_at(compiled, Dumps(folder, options.get("--keep")), counts, different)
                 jax.clear_caches()
         json.dump({"jax": jax.__version__, "sets": args, **options, **counts, "different": different, "failed": failed,
                    "seconds": round(time.time() - start, 1)}, sys.stdout, indent=1)

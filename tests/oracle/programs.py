@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for XLA to compile, so that Stowplan can be compared with it: a function and abstract arguments each. Nothing
-is executed. programs_constructs.py, programs_work.py and programs_scale.py have them.
+is executed. programs_constructs.py, programs_work.py, programs_scale.py and programs_devices.py have them.
 """
 
 import dataclasses
@@ -23,6 +23,7 @@ class Program:
     args: tuple  # pytrees of S()
     donate: tuple = ()  # donate_argnums, the mesh counted
     devices: int = 1  # >1: fn takes a mesh first
+    specs: tuple = ()  # how arguments are sharded, each a PartitionSpec or a pytree of them; empty: not at all
 
 
 def S(shape, dtype=f32):
