@@ -47,6 +47,9 @@ class Assigner {
   void PackPresetSpace();
   void PackSpace(int64_t color, std::span<const ValueId> values);
 
+  // fill_holes.cc: takes out of `values`, of space 0, what fits into the lending space's heap.
+  void FillHoles(std::vector<ValueId>& values);
+
   // reuse.cc: buffers that move into an allocation that exists.
   bool ReuseOperand(BufferId id);
   bool ReuseResult(BufferId id);

@@ -2,6 +2,7 @@
 // Best fit: groups one by one, each into the smallest gap among those placed before it that are
 // alive with it.
 #include <algorithm>
+#include <utility>
 
 #include "assign/heap.h"
 #include "assign/occupancy.h"
@@ -67,24 +68,32 @@ class Times {
   std::vector<size_t> first_;  // by group, into intervals_
 };
 
-HeapPlan PackInOrder(const HeapInput& input, const Times& times, std::span<const uint32_t> order,
+HeapPlan PackInOrder(const HeapInput& input, const Times& times, std::vector<uint32_t> order,
                      int64_t alignment, int64_t limit) {
   HeapPlan plan;
-  plan.offsets.assign(input.groups.size(), HeapPlan::kUnplaced);
-  Occupancy occupancy(times.all(), times.count());
-  for (const uint32_t g : order) {
-    const HeapGroup& group = input.groups[g];
-    // Gaps begin and end at multiples of the alignment.
-    const int64_t enough = CheckedRoundUp(group.size, alignment).value_or(group.size);
-    const int64_t offset = occupancy.FindGap(times.Of(g), group.size, enough);
-    const std::optional<int64_t> end = CheckedAdd(offset, group.size);
-    if (!end || (*end > limit && plan.size != 0)) continue;
-    const std::optional<int64_t> aligned_end = CheckedRoundUp(*end, alignment);
-    if (!aligned_end) continue;
-    plan.offsets[g] = offset;
-    plan.size = std::max(plan.size, *end);
-    for (const HeapInterval& time : times.Of(g)) occupancy.Occupy(time, {offset, *aligned_end});
-  }
+  plan.spots.resize(input.groups.size());
+  do {
+    const auto heap = static_cast<uint32_t>(plan.sizes.size());
+    int64_t& height = plan.sizes.emplace_back(0);
+    Occupancy occupancy(times.all(), times.count());
+    std::vector<uint32_t> left;
+    for (const uint32_t g : order) {
+      const HeapGroup& group = input.groups[g];
+      // Gaps begin and end at multiples of the alignment.
+      const int64_t enough = CheckedRoundUp(group.size, alignment).value_or(group.size);
+      const int64_t offset = occupancy.FindGap(times.Of(g), group.size, enough);
+      const int64_t end = SaturatingAdd(offset, group.size);
+      if (end > limit && height != 0) {
+        left.push_back(g);
+        continue;
+      }
+      plan.spots[g] = {heap, offset};
+      height = std::max(height, end);
+      const int64_t aligned_end = CheckedRoundUp(end, alignment).value_or(end);
+      for (const HeapInterval& time : times.Of(g)) occupancy.Occupy(time, {offset, aligned_end});
+    }
+    order = std::move(left);
+  } while (!order.empty());
   return plan;
 }
 
@@ -113,17 +122,17 @@ std::vector<uint32_t> OrderBy(const HeapInput& input, std::span<const uint8_t> i
 HeapPlan PackBestFit(const HeapInput& input, int64_t alignment, int64_t limit,
                      std::span<const uint8_t> is_placed) {
   const Times times(input);
-  const std::vector<uint32_t> largest_first = OrderBy(input, is_placed, [](const HeapGroup& group) {
+  std::vector<uint32_t> largest_first = OrderBy(input, is_placed, [](const HeapGroup& group) {
     return std::pair(group.first_size, group.intervals[0].end - group.intervals[0].start);
   });
-  HeapPlan by_size = PackInOrder(input, times, largest_first, alignment, limit);
-  const std::vector<uint32_t> longest_first = OrderBy(input, is_placed, [](const HeapGroup& group) {
+  HeapPlan by_size = PackInOrder(input, times, std::move(largest_first), alignment, limit);
+  std::vector<uint32_t> longest_first = OrderBy(input, is_placed, [](const HeapGroup& group) {
     const int64_t start = std::ranges::min(group.intervals, {}, &HeapInterval::start).start;
     const int64_t end = std::ranges::max(group.intervals, {}, &HeapInterval::end).end;
     return std::pair(end - start, group.first_size);
   });
-  HeapPlan by_length = PackInOrder(input, times, longest_first, alignment, limit);
-  return by_length.size < by_size.size ? by_length : by_size;
+  HeapPlan by_length = PackInOrder(input, times, std::move(longest_first), alignment, limit);
+  return by_length.total() < by_size.total() ? by_length : by_size;
 }
 
 }  // namespace stowplan

@@ -147,6 +147,12 @@ HeapInput SimulateHeap(const hlo::Module& module, const Analysis& analysis,
   return Simulation(module, analysis, sizes, share).Run(values);
 }
 
+int64_t HeapPlan::total() const {
+  int64_t sum = 0;
+  for (const int64_t size : sizes) sum = SaturatingAdd(sum, size);
+  return sum;
+}
+
 int64_t PeakOf(const HeapInput& input) {
   // Each time of the clock is the begin or the end of one interval.
   struct Event {

@@ -39,13 +39,21 @@ HeapInput SimulateHeap(const hlo::Module& module, const Analysis& analysis,
 int64_t PeakOf(const HeapInput& input);
 
 struct HeapPlan {
-  int64_t size = 0;
-  std::vector<int64_t> offsets;  // by group; kUnplaced: no room under the limit
-  static constexpr int64_t kUnplaced = -1;
+  struct Spot {
+    uint32_t heap = 0;
+    int64_t offset = 0;
+    friend bool operator==(const Spot&, const Spot&) = default;
+  };
+  std::vector<int64_t> sizes;  // by heap: one, and more where a limit asks for it
+  std::vector<Spot> spots;     // by group
+
+  [[nodiscard]] int64_t total() const;
 };
 
-// The smaller of two plans: largest first, and longest first. Groups with `is_placed` are left
-// alone.
+// Groups with `is_placed` are left alone. What ends beyond the limit goes to a further heap, if the
+// heap has something in it.
+//
+// The smaller of two plans: largest first, and longest first.
 HeapPlan PackBestFit(const HeapInput& input, int64_t alignment, int64_t limit,
                      std::span<const uint8_t> is_placed);
 // As time goes by, each into the smallest hole.

@@ -9,6 +9,15 @@
 namespace stowplan {
 
 void Assigner::PackTemporaries() {
+  // Space 0 comes behind the one whose holes it may fill; all others by number.
+  if (const auto lending = delayed_.find(rules_.lending_space); lending != delayed_.end()) {
+    PackSpace(lending->first, lending->second);
+    if (const auto main = delayed_.find(0); main != delayed_.end()) {
+      FillHoles(main->second);
+      if (main->second.empty()) delayed_.erase(main);
+    }
+    delayed_.erase(lending);
+  }
   for (const auto& [color, values] : delayed_) PackSpace(color, values);
 }
 
@@ -17,32 +26,26 @@ void Assigner::PackSpace(int64_t color, std::span<const ValueId> values) {
   assignment_.heap_peaks[color] = PeakOf(input);
   const int64_t alignment = rules_.AlignmentOf(color);
   std::vector<uint8_t> is_placed(input.groups.size(), 0);
-  size_t left = input.groups.size();
   std::vector<SlicedGroup> sliced;
   if (color == rules_.preset_space) sliced = JoinSlices(module_, analysis_, input);
   for (const SlicedGroup& group : sliced) {
     for (const SlicedGroup::Slice& slice : group.slices) is_placed[slice.group] = 1;
-    left -= group.slices.size();
   }
   const auto put = [&](ValueId value, AllocationId heap, int64_t offset, int64_t size) {
     assignment_.places[value.index] = {heap, offset, size};
     assignment_.allocations[heap].values.push_back(value);
   };
-  AllocationId first;
-  do {
-    const HeapPlan plan = Sweeps(color)
-                              ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                              : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
-    const AllocationId heap = assignment_.allocations.Add({.size = plan.size, .color = color});
-    if (first.is_none()) first = heap;
-    for (size_t g = 0; g < input.groups.size(); ++g) {
-      if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
-      is_placed[g] = 1;
-      --left;
-      for (const ValueId value : input.groups[g].values)
-        put(value, heap, plan.offsets[g], input.groups[g].size);
-    }
-  } while (left != 0);
+  const HeapPlan plan = Sweeps(color)
+                            ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                            : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+  const size_t first = assignment_.allocations.size();
+  for (const int64_t size : plan.sizes) assignment_.allocations.Add({.size = size, .color = color});
+  for (size_t g = 0; g < input.groups.size(); ++g) {
+    if (is_placed[g] != 0) continue;
+    const HeapPlan::Spot& spot = plan.spots[g];
+    for (const ValueId value : input.groups[g].values)
+      put(value, AllocationId(first + spot.heap), spot.offset, input.groups[g].size);
+  }
   for (const SlicedGroup& group : sliced) {
     const Place whole = assignment_.places[input.groups[group.whole].first.index];
     for (const SlicedGroup::Slice& slice : group.slices) {
@@ -50,7 +53,7 @@ void Assigner::PackSpace(int64_t color, std::span<const ValueId> values) {
       put(row.first, whole.allocation, whole.offset + slice.offset, row.size);
     }
   }
-  for (const ValueId value : input.empty) put(value, first, 0, 0);
+  for (const ValueId value : input.empty) put(value, AllocationId(first), 0, 0);
   for (const ValueId value : values) is_done_[analysis_.buffers.of(value).index] = 1;
 }
 

@@ -53,6 +53,9 @@ bool ReadsLastPosition(std::string_view version) {
   return version != "libtpu-0.0.51" && IsBefore(version, "jaxlib-0.11.2");
 }
 
+// XLA changed this in June 2026.
+bool LendsCollectiveMemory(std::string_view version) { return !IsBefore(version, "jaxlib-0.11.2"); }
+
 // Since jaxlib 0.12, as in libtpu. Its reports look like those of 0.11: who guesses a version from
 // them does not get this one.
 bool HasThreadLocalsByNumber(std::string_view version) { return version == "jaxlib-0.12.0"; }
@@ -95,7 +98,8 @@ Rules RulesOf(const Target& target, std::string_view version) {
             .sharing = Sharing::kGpu,
             .reads_last_position = reads_last_position,
             .alignment = 256,
-            .thread_locals_by_number = HasThreadLocalsByNumber(version)};
+            .thread_locals_by_number = HasThreadLocalsByNumber(version),
+            .lending_space = LendsCollectiveMemory(version) ? 1 : -1};
   }
   return TpuRules(target, version);
 }

@@ -92,26 +92,33 @@ HeapPlan PackTimeSweep(const HeapInput& input, int64_t alignment, int64_t limit,
     return std::tuple(hulls[g].start, -input.groups[g].first_size, input.groups[g].first);
   });
   HeapPlan plan;
-  plan.offsets.assign(input.groups.size(), HeapPlan::kUnplaced);
-  FreeBytes free(alignment);
-  // Release time, begin, end of what is taken.
-  using Busy = std::tuple<int64_t, int64_t, int64_t>;
-  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
-  for (const uint32_t g : order) {
-    while (!busy.empty() && std::get<0>(busy.top()) <= hulls[g].start) {
-      free.Release(std::get<1>(busy.top()), std::get<2>(busy.top()));
-      busy.pop();
+  plan.spots.resize(input.groups.size());
+  do {
+    const auto heap = static_cast<uint32_t>(plan.sizes.size());
+    int64_t& height = plan.sizes.emplace_back(0);
+    FreeBytes free(alignment);
+    // Release time, begin, end of what is taken.
+    using Busy = std::tuple<int64_t, int64_t, int64_t>;
+    std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
+    std::vector<uint32_t> left;
+    for (const uint32_t g : order) {
+      while (!busy.empty() && std::get<0>(busy.top()) <= hulls[g].start) {
+        free.Release(std::get<1>(busy.top()), std::get<2>(busy.top()));
+        busy.pop();
+      }
+      const int64_t size = input.groups[g].size;
+      const FreeBytes::Taken taken = free.Take(size);
+      if (taken.offset + size > limit && height != 0) {
+        free.Release(taken.begin, taken.offset + size);
+        left.push_back(g);
+        continue;
+      }
+      plan.spots[g] = {heap, taken.offset};
+      height = std::max(height, taken.offset + size);
+      busy.emplace(hulls[g].end, taken.begin, taken.offset + size);
     }
-    const int64_t size = input.groups[g].size;
-    const FreeBytes::Taken taken = free.Take(size);
-    if (taken.offset + size > limit && plan.size != 0) {
-      free.Release(taken.begin, taken.offset + size);
-      continue;
-    }
-    plan.offsets[g] = taken.offset;
-    plan.size = std::max(plan.size, taken.offset + size);
-    busy.emplace(hulls[g].end, taken.begin, taken.offset + size);
-  }
+    order = std::move(left);
+  } while (!order.empty());
   return plan;
 }
 

@@ -50,6 +50,10 @@ class Planner {
 
   BestPlan Run() && {
     FindKinds();
+    for (const Allocation& allocation : best_.assignment.allocations.rows()) {
+      if (allocation.color == rules_.lending_space && allocation.is_temp())
+        lent_bytes_ = SaturatingAdd(lent_bytes_, allocation.size);
+    }
     for (const auto& [color, space] : FindSpaces()) PlanSpace(color, space);
     Renumber();
     return std::move(best_);
@@ -196,7 +200,7 @@ class Planner {
     } else {
       Put(space, *taken, plan);
     }
-    heap.floor = FloorOf(space, alignment);
+    heap.floor = FloorOf(color, space, alignment);
     heap.xla_guests = static_cast<int64_t>(space.guests.size());
     heap.guests = CountGuests(space);
     heap.bound = plan.bound;
@@ -209,10 +213,13 @@ class Planner {
     return Choose(space, space.temporaries, {}, space.blocks.size() > 1 ? 1 : alignment).bound;
   }
 
-  int64_t FloorOf(const Space& space, int64_t alignment) {
+  // Of all plans whose other spaces are not larger.
+  int64_t FloorOf(int64_t color, const Space& space, int64_t alignment) {
     // Each of several blocks is rounded up for itself.
     FloorInput input = {.alignment = space.blocks.size() > 1 ? 1 : alignment};
-    const std::vector<ValueId> movable = MovableOf(space);
+    std::vector<ValueId> movable = MovableOf(space);
+    // Who fills a hole of another space's heap could stay at home.
+    std::erase_if(movable, [&](ValueId id) { return best_.assignment.colors[id.index] != color; });
     const std::vector<Host> hosts = WithoutGuests(space.hosts);
     input.movable = movable;
     input.hosts = hosts;
@@ -225,7 +232,8 @@ class Planner {
     Rules every_position = rules_;
     every_position.reads_last_position = false;
     ShareRules share(module_, analysis_, every_position);
-    return FindFloor(module_, analysis_, input, share);
+    const int64_t floor = FindFloor(module_, analysis_, input, share);
+    return color == 0 ? std::max<int64_t>(floor - lent_bytes_, 0) : floor;
   }
 
   [[nodiscard]] int64_t CountGuests(const Space& space) const {
@@ -285,6 +293,7 @@ class Planner {
   std::vector<uint8_t> is_tuple_;  // by buffer
   std::vector<uint8_t> is_fixed_;  // by buffer: a part of the result, or given to the program
   BestPlan best_;
+  int64_t lent_bytes_ = 0;  // that values of space 0 may take of another
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "stowplan/report/derive.h"
 
 namespace stowplan::check {
 namespace {
@@ -23,21 +24,24 @@ class Finder {
         trees_(trees),
         report_(report),
         sizes_(sizes),
-        findings_(findings) {
+        findings_(findings),
+        is_guest_(report::FindGuests(report)) {
     places_.rows.resize(1);
     places_.by_row.assign(trees.count(), kNoPlaceId);
     places_.rows.reserve(report.values.size() + 1);
   }
 
   Places Run() && {
-    for (const report::Value& value : report_.values.rows()) {
-      if (!value.allocation.is_none()) AddValue(value);
+    for (size_t v = 0; v < report_.values.size(); ++v) {
+      const report::ValueId id(v);
+      if (!report_.values[id].allocation.is_none()) AddValue(id);
     }
     return std::move(places_);
   }
 
  private:
-  void AddValue(const report::Value& value) {
+  void AddValue(report::ValueId id) {
+    const report::Value& value = report_.values[id];
     const InstrId instruction = names_.Find(value.instruction, Guess(value));
     const auto part = instruction.is_none()
                           ? std::nullopt
@@ -54,7 +58,7 @@ class Finder {
         report_.allocations[value.allocation].size == 0)
       return;
     const Place place = {value.allocation.index, value.offset};
-    CheckPlace(value, row);
+    CheckPlace(id, row);
     if (const PlaceId known = places_.by_row[row]; known != kNoPlaceId) {
       if (places_.rows[known] != place)
         Complain(Code::kTwoPlaces, value, NameOf(module_, trees_, row),
@@ -78,7 +82,8 @@ class Finder {
     return is_known ? sequence_[static_cast<size_t>(value.start)] : InstrId();
   }
 
-  void CheckPlace(const report::Value& value, uint32_t row) {
+  void CheckPlace(report::ValueId id, uint32_t row) {
+    const report::Value& value = report_.values[id];
     const report::Allocation& allocation = report_.allocations[value.allocation];
     const int64_t bytes = sizes_[trees_.shape(row).index];
     const auto name = [&] { return NameOf(module_, trees_, row); };
@@ -93,30 +98,23 @@ class Finder {
                fmt::format("{} is given {} bytes, and its shape takes {}", name().text(),
                            value.size, bytes));
     }
+    // Of another color, and allowed to be there: XLA lists such values apart.
+    const bool is_guest = is_guest_[id.index] != 0;
     const hlo::Shape& shape = module_.shapes[trees_.shape(row)];
     if (hlo::IsArray(shape.type)) {
       const int64_t space =
           shape.layout.is_none() ? 0 : module_.shapes.layout(shape.layout).memory_space;
-      if (space != allocation.color && !IsGuest(value, allocation)) {
+      if (space != allocation.color && !is_guest) {
         Complain(Code::kWrongSpace, value, name(),
                  fmt::format("{} belongs in memory space {}, and allocation {} is in {}",
                              name().text(), space, allocation.number, allocation.color));
       }
     }
-    if (value.color >= 0 && value.color != allocation.color && !IsGuest(value, allocation)) {
+    if (value.color >= 0 && value.color != allocation.color && !is_guest) {
       Complain(Code::kColor, value, name(),
                fmt::format("{} is of color {}, and allocation {} of {}", name().text(), value.color,
                            allocation.number, allocation.color));
     }
-  }
-
-  // Of another color, and allowed to be there: XLA lists such values apart.
-  [[nodiscard]] bool IsGuest(const report::Value& value,
-                             const report::Allocation& allocation) const {
-    for (const report::ValueId id : allocation.other_colors) {
-      if (&report_.values[id] == &value) return true;
-    }
-    return false;
   }
 
   void Complain(Code code, const report::Value& value, ValueName name, std::string message) {
@@ -137,6 +135,7 @@ class Finder {
   const report::Report& report_;
   const std::vector<int64_t>& sizes_;
   Findings& findings_;
+  std::vector<uint8_t> is_guest_;  // by value of the report
   Places places_;
 };
 

@@ -54,13 +54,14 @@ std::string_view OpcodeOf(std::string_view text) {
 
 class ReportChecker {
  public:
-  ReportChecker(const Report& report, Verdict& verdict) : report_(report), verdict_(verdict) {}
+  ReportChecker(const Report& report, Verdict& verdict)
+      : report_(report), verdict_(verdict), is_guest_(report::FindGuests(report)) {}
 
   void Run() {
     machine_ = FindMachine();
     ReadSequence();
     for (const Allocation& allocation : report_.allocations.rows()) {
-      for (const ValueId id : allocation.values) CheckPlace(allocation, report_.values[id]);
+      for (const ValueId id : allocation.values) CheckPlace(allocation, id);
       if (report_.live_ranges && !allocation.is_thread_local)
         CheckSharing(allocation, IsFast(allocation));
     }
@@ -117,7 +118,8 @@ class ReportChecker {
     return verdict_.findings.back();
   }
 
-  void CheckPlace(const Allocation& allocation, const Value& value) {
+  void CheckPlace(const Allocation& allocation, ValueId id) {
+    const Value& value = report_.values[id];
     ++verdict_.writes;
     if (value.offset < 0 || value.size < 0 || EndOf(value) > allocation.size) {
       Add(Code::kOutside, value,
@@ -125,7 +127,7 @@ class ReportChecker {
                       NameOf(value).text(), value.offset, EndOf(value), allocation.number,
                       allocation.size));
     }
-    if (value.color >= 0 && value.color != allocation.color) {
+    if (value.color >= 0 && value.color != allocation.color && is_guest_[id.index] == 0) {
       Add(Code::kColor, value,
           fmt::format("{} is of color {}, and allocation {} of {}", NameOf(value).text(),
                       value.color, allocation.number, allocation.color));
@@ -336,6 +338,7 @@ class ReportChecker {
 
   const Report& report_;
   Verdict& verdict_;
+  std::vector<uint8_t> is_guest_;  // by value
   Machine machine_ = Machine::kOther;
   std::unordered_map<std::string_view, int64_t> times_;
   std::unordered_map<std::string_view, std::string_view> opcodes_;

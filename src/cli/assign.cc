@@ -134,6 +134,10 @@ int Run(const Arguments& arguments, Console& console) {
         "policy xla does what XLA does, without a choice");
     return kBadUse;
   }
+  if (!arguments.option("heap-limit").empty()) {
+    options.request.plan.heap_limit = ReadBytes("heap-limit", arguments, console);
+    if (!options.request.plan.heap_limit) return kBadUse;
+  }
   if (has_time) {
     options.time_limit = ReadSeconds("time-limit", arguments, console);
     if (!options.time_limit) return kBadUse;
@@ -200,6 +204,10 @@ CommandSpec AssignCommand() {
               {.name = "memory-limit",
                .value = "SIZE",
                .help = "best: find a plan of memory space 0 that fits into this"},
+              {.name = "heap-limit",
+               .value = "SIZE",
+               .help = "open a further heap where one would grow beyond this, as XLA's flag "
+                       "xla_multiheap_size_constraint_per_heap does"},
               {.name = "dialect",
                .value = "NAME",
                .help = "write as another release does; `stowplan report --dialect=list`"},

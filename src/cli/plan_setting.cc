@@ -61,6 +61,7 @@ std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& opti
                       options.version.empty() ? fmt::format(", the newest that fits ({} chooses)",
                                                             listener.Option("xla-version", ""))
                                               : "")};
+  if (options.heap_limit) setting.rules.heap_limit = *options.heap_limit;
   if (!options.dialect.empty()) {
     const std::optional<report::ReportStyle> other = report::FindReportStyle(options.dialect);
     if (!other) {

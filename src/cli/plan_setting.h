@@ -2,6 +2,7 @@
 // How a module is planned: for which machine, by the rules of which XLA, in which order.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,7 @@ struct PlanOptions {
   std::string dialect = {};    // empty: the version's
   std::string preset = {};     // a report with places in fast memory
   std::string scheduler = {};  // empty: the one with the least peak
+  std::optional<int64_t> heap_limit = {};
   bool has_stats = false;
 };
 

@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "base/line_counter.h"
 #include "report/lines.h"
+#include "stowplan/report/derive.h"
 #include "stowplan/report/read.h"
 
 namespace stowplan::report {
@@ -18,7 +20,11 @@ namespace {
 class Checker {
  public:
   Checker(const Report& report, const Source& source)
-      : report_(report), lines_(source), source_(source), counter_(source.bytes()) {}
+      : report_(report),
+        lines_(source),
+        source_(source),
+        counter_(source.bytes()),
+        is_guest_(FindGuests(report)) {}
 
   Diagnostics Run() && {
     const FileKind kind = KindOf(source_);
@@ -67,7 +73,7 @@ class Checker {
       Add("this value ends at " + std::to_string(EndOf(value)) + ", behind the " +
           std::to_string(allocation.size) + " bytes of its allocation");
     }
-    if (value.color >= 0 && value.color != allocation.color) {
+    if (value.color >= 0 && value.color != allocation.color && is_guest_[id.index] == 0) {
       Add("this value is of color " + std::to_string(value.color) + ", its allocation of " +
           std::to_string(allocation.color));
     }
@@ -109,6 +115,7 @@ class Checker {
   Lines lines_;
   const Source& source_;
   LineCounter counter_;
+  std::vector<uint8_t> is_guest_;  // by value
   Diagnostics findings_;
 };
 

@@ -19,6 +19,16 @@ std::string GroupedNumber(int64_t n) {
   return out;
 }
 
+std::vector<uint8_t> FindGuests(const Report& report) {
+  std::vector<uint8_t> is_guest(report.values.size(), 0);
+  for (size_t a = 0; a < report.allocations.size(); ++a) {
+    const AllocationId id(a);
+    for (const ValueId value : report.allocations[id].other_colors)
+      is_guest[value.index] = report.values[value].allocation == id ? 1 : 0;
+  }
+  return is_guest;
+}
+
 int64_t TotalBytes(const Report& report) {
   int64_t total = 0;
   for (const Allocation& allocation : report.allocations.rows()) {

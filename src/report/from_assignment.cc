@@ -167,6 +167,8 @@ class ReportMaker {
       }
       for (const stowplan::ValueId value : from.values) {
         to.values.push_back(rows_[value.index]);
+        if (assignment_.colors[value.index] != from.color)
+          to.other_colors.push_back(rows_[value.index]);
         if (std::ranges::find(result, value) != result.end())
           to.output_shape = TextOf(module_.instructions[root].shape, false);
       }

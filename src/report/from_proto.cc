@@ -25,6 +25,7 @@ class ReportMaker {
     report_.name = module_.view(module_.header.name);
     report_.has_assignment = true;
     if (module_.source) report_.sources.push_back(module_.source);
+    has_tiles_ = HasTiles();
     AddInstructions();
     AddBuffers();
     output_ = FindOutput();
@@ -261,12 +262,26 @@ class ReportMaker {
       value.offset = assigned.offset;
       value.size = assigned.size;
       allocation.values.emplace_back(row);
+      // Plain values in the collective memory of GPUs; the messages have no list of them.
+      if (value.color == 0 && message.color == 1 && allocation.is_temp() && !has_tiles_)
+        allocation.other_colors.emplace_back(row);
       if (ValueId(row) == output_) {
         const InstrId root = module_.computations[module_.entry].root;
         allocation.output_shape = TextOf(module_.instructions[root].shape, false);
       }
     }
+    std::ranges::sort(allocation.other_colors, {},
+                      [&](ValueId value) { return report_.values[value].number; });
     report_.allocations.Add(std::move(allocation));
+  }
+
+  // Layouts of TPUs have them.
+  [[nodiscard]] bool HasTiles() const {
+    for (size_t s = 0; s < module_.shapes.size(); ++s) {
+      const hlo::LayoutId layout = module_.shapes[ShapeId(s)].layout;
+      if (!layout.is_none() && !module_.shapes.layout(layout).tiles.empty()) return true;
+    }
+    return false;
   }
 
   void SetParameter(const AllocationMessage& message, Allocation& allocation) {
@@ -295,6 +310,7 @@ class ReportMaker {
   const hlo::Module& module_;
   const BufferAssignmentMessage& message_;
   Report report_;
+  bool has_tiles_ = false;
   Diagnostics errors_;
   proto::IdMap by_id_;
   std::unordered_map<std::string_view, InstrId> by_name_;

@@ -115,7 +115,7 @@ std::optional<Diagnostics> Replanner::CheckPlaces() {
   for (const Allocation& allocation : report().allocations.rows()) {
     if (!allocation.is_temp() && allocation.values.empty())
       return Refuse(fmt::format("allocation {} has no values", allocation.number));
-    if (!IsPreset(allocation)) continue;
+    if (!IsPreset(allocation) && allocation.color != rules_.lending_space) continue;
     for (const ValueId id : allocation.values) {
       const Value& value = report().values[id];
       if (sizes_[id.index] > allocation.size || value.offset > allocation.size - sizes_[id.index]) {

@@ -2,7 +2,9 @@
 // What follows from a report without planning: sizes and live ranges.
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <tuple>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -62,7 +64,26 @@ bool Replanner::IsStraight() const {
         (value.allocation.is_none() || !report().allocations[value.allocation].parameter))
       return false;
   }
-  return true;
+  return !HasAsyncComputations();
+}
+
+// XLA writes `all-reduce-start(...)` also for an async-start whose computation is an all-reduce.
+// Such a one does not make its own output: that was born in the computation.
+bool Replanner::HasAsyncComputations() const {
+  std::unordered_set<std::string_view> starts;
+  for (const Value& value : report().values.rows()) {
+    const std::string_view opcode = OpcodeOf(value.instruction_text);
+    if (opcode.ends_with("-start") && opcode != "copy-start") starts.insert(value.instruction);
+  }
+  for (const Value& value : report().values.rows()) {
+    for (const Position& position : report().positions_of(value)) {
+      const std::span<const int64_t> index = report().numbers(position.index);
+      if (!index.empty() && index[0] == 1 && position.instruction != value.instruction &&
+          starts.contains(position.instruction))
+        return true;
+    }
+  }
+  return false;
 }
 
 std::optional<Diagnostics> Replanner::DeriveRanges() {

@@ -91,6 +91,9 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
   if (rules_.preset_space >= 0)
     result_.taken.emplace_back(fmt::format("places in memory space {}", rules_.preset_space));
   result_.taken.emplace_back("who shares a place with whom");
+  // Space 0 comes behind the one whose holes it may fill.
+  if (const auto lending = heaps.extract(rules_.lending_space))
+    Pack(lending.key(), lending.mapped());
   for (const auto& [color, values] : heaps) Pack(color, values);
   std::ranges::stable_sort(made_, {}, &Made::key);
   result_.derived.emplace_back("the order of allocations, and so their numbers");
@@ -182,30 +185,36 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
 }
 
 void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
+  if (std::ranges::any_of(values, [&](ValueId id) { return is_guest_[id.index] != 0; })) {
+    // Holes are filled buffer by buffer, and a report does not tell its buffers.
+    std::map<OldId, Made> heaps;
+    for (const ValueId id : values) {
+      const Value& value = report().values[id];
+      Made& heap = heaps[value.allocation];
+      heap.allocation.color = color;
+      heap.allocation.size = std::max(heap.allocation.size, value.offset + sizes_[id.index]);
+      heap.values.emplace_back(id, value.offset);
+    }
+    for (auto& [old, heap] : heaps) AddMade(Phase::kHeap, std::move(heap), false);
+    result_.taken.emplace_back(
+        fmt::format("places in memory space {}, where values of another fill holes", color));
+    return;
+  }
   const HeapInput input = GroupsOf(values);
-  std::vector<uint8_t> is_placed(input.groups.size(), 0);
+  const std::vector<uint8_t> is_placed(input.groups.size(), 0);
   const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && rules_.Sweeps(color);
   const int64_t alignment = rules_.AlignmentOf(color);
-  size_t left = input.groups.size();
-  bool is_first = true;
-  // A heap that has reached the limit is followed by another.
-  do {
-    const HeapPlan plan = sweeps ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                                 : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
-    Made heap;
-    heap.allocation = {.size = plan.size, .color = color};
-    for (size_t g = 0; g < input.groups.size(); ++g) {
-      if (is_placed[g] != 0 || plan.offsets[g] == HeapPlan::kUnplaced) continue;
-      is_placed[g] = 1;
-      --left;
-      for (const stowplan::ValueId value : input.groups[g].values)
-        heap.values.emplace_back(value.index, plan.offsets[g]);
-    }
-    if (std::exchange(is_first, false)) {
-      for (const stowplan::ValueId value : input.empty) heap.values.emplace_back(value.index, 0);
-    }
-    AddMade(Phase::kHeap, std::move(heap), false);
-  } while (left != 0);
+  const HeapPlan plan = sweeps ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
+                               : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+  std::vector<Made> heaps(plan.sizes.size());
+  for (size_t h = 0; h < heaps.size(); ++h)
+    heaps[h].allocation = {.size = plan.sizes[h], .color = color};
+  for (size_t g = 0; g < input.groups.size(); ++g) {
+    for (const stowplan::ValueId value : input.groups[g].values)
+      heaps[plan.spots[g].heap].values.emplace_back(value.index, plan.spots[g].offset);
+  }
+  for (const stowplan::ValueId value : input.empty) heaps[0].values.emplace_back(value.index, 0);
+  for (Made& heap : heaps) AddMade(Phase::kHeap, std::move(heap), false);
   result_.derived.emplace_back(
       fmt::format("offsets of {} values in the heap of memory space {}", values.size(), color));
 }

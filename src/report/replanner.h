@@ -15,6 +15,7 @@
 #include "report/replan_computations.h"
 #include "report/shapes.h"
 #include "stowplan/assign/assignment.h"
+#include "stowplan/report/derive.h"
 #include "stowplan/report/replan.h"
 
 namespace stowplan::report {
@@ -26,6 +27,7 @@ class Replanner {
  public:
   Replanner(Report report, const Rules& rules) : rules_(rules) {
     result_.report = std::move(report);
+    is_guest_ = FindGuests(result_.report);
   }
 
   Result<Replan> Run() &&;
@@ -59,6 +61,7 @@ class Replanner {
   // Whether all instructions of the time line are of one computation: what others do is told in
   // none of the report's lines.
   [[nodiscard]] bool IsStraight() const;
+  [[nodiscard]] bool HasAsyncComputations() const;
 
   std::optional<Diagnostics> DeriveRanges();
 
@@ -125,7 +128,8 @@ class Replanner {
   const Rules& rules_;
   Replan result_;
   ShapeTexts shapes_;
-  std::vector<int64_t> sizes_;  // by value
+  std::vector<int64_t> sizes_;     // by value
+  std::vector<uint8_t> is_guest_;  // by value
   std::vector<Made> made_;
   bool is_straight_ = true;
   std::optional<Computations> computations_;

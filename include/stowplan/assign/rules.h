@@ -43,6 +43,8 @@ struct Rules {
   // The memory space whose places another pass has chosen, if there is one. Its allocation is the
   // first of all.
   int64_t preset_space = -1;
+  // The memory space whose heap takes values of space 0 into its holes, if there is one.
+  int64_t lending_space = -1;
   // When all of space 0 needs more than this, the plan is made again with the rules of the others:
   // largest first, best fit.
   int64_t sweep_limit = std::numeric_limits<int64_t>::max();

@@ -2,6 +2,7 @@
 // Figures that follow from a report's facts.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ std::string GroupedNumber(int64_t n);
 
 // The sum of the allocations' sizes.
 int64_t TotalBytes(const Report& report);
+
+// By value: whether it lies in an allocation of another color, and the report says so.
+std::vector<uint8_t> FindGuests(const Report& report);
 
 // Shapes of the report's values, as far as the files tell them; plain sizes as XLA's peak list has
 // them.

@@ -201,6 +201,31 @@ TEST(Assign, NoHeapGrowsBeyondItsLimit) {
   EXPECT_THAT(AssignmentOf(text, rules), HasSubstr("allocation 4: size 64, preallocated-temp"));
 }
 
+TEST(Assign, PlainValuesFillHolesOfCollectiveMemory) {
+  // y and z lie side by side; w is alive when y is gone, v begins where y ends, u is too large.
+  const std::string text = Entry(R"(
+  p = f32[64]{0} parameter(0)
+  y = f32[64]{0:S(1)} custom-call(p), custom_call_target="a"
+  z = f32[128]{0:S(1)} custom-call(y), custom_call_target="b"
+  v = f32[64]{0} custom-call(p, y), custom_call_target="c"
+  w = f32[32]{0} custom-call(p, v), custom_call_target="d"
+  u = f32[256]{0} custom-call(p, w), custom_call_target="e"
+  ROOT r = f32[2]{0} custom-call(u, z, w), custom_call_target="f"
+)");
+  const std::string plan = AssignmentOf(text, "gpu");
+  EXPECT_THAT(plan, HasSubstr("size 768, color 1, preallocated-temp:\n"
+                              " value: <1 y @1> (size=256,offset=512): f32[64]{0:S(1)}\n"
+                              " value: <3 w @0> (size=128,offset=512): f32[32]{0}\n"
+                              " value: <5 z @1> (size=512,offset=0): f32[128]{0:S(1)}\n"
+                              " reused by buffers of a different color:\n"
+                              "  value: <3 w @0> (color=0)\n"
+                              "allocation 3: size 1024, preallocated-temp:\n"
+                              " value: <2 v @0>"));
+  // Older compilers keep them apart.
+  EXPECT_THAT(AssignmentOf(text, RulesOf(*FindTarget("gpu"), "jaxlib-0.10.2")),
+              Not(HasSubstr("different color")));
+}
+
 TEST(Assign, MemorySpacesAreApart) {
   const std::string plan = AssignmentOf(Entry(R"(
   p = f32[16]{0} parameter(0)

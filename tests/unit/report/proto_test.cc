@@ -118,7 +118,10 @@ TEST(ReportFromModule, IsTheTextOfTheAssignment) {
             "allocation 2: size 48, color 1, preallocated-temp:\n"
             " value: <0 p{} @0> (size=16,offset=0): (f32[4]{0}, f32[4]{0})\n"
             " value: <1 p{0} @0> (size=16,offset=16): f32[4]{0}\n"
-            " value: <3 add @1> (size=16,offset=32): f32[4]{0}\n");
+            " value: <3 add @1> (size=16,offset=32): f32[4]{0}\n"
+            " reused by buffers of a different color:\n"
+            "  value: <0 p{} @0> (color=0)\n"
+            "  value: <1 p{0} @0> (color=0)\n");
 }
 
 TEST(ReportFromModule, AbsentIsNotZero) {
