@@ -107,13 +107,13 @@ def _has_thread_locals(xla_version: str) -> bool:
 
 
 def _sums(plan: _core.Plan) -> tuple[int, int, str]:
-    """The bytes of all allocations, of those that are not temporaries, and which these are."""
+    """The bytes of main memory: of all allocations, of those that are not temporaries, and which these are."""
     total = lasting = 0
     has_thread_locals = _has_thread_locals(plan.xla_version)
     for row in range(plan.allocation_count):
         facts = plan.allocation(row)
         allocation = Allocation(row, *facts[:-1], tuple(facts[-1]))
-        if allocation.is_thread_local and not has_thread_locals:
+        if allocation.space != 0 or (allocation.is_thread_local and not has_thread_locals):
             continue
         total += allocation.size
         is_lasting = (

@@ -62,7 +62,9 @@ Result<Planned> Plan(const std::string& file, const std::string& assignment) {
   STOWPLAN_TRY(hlo::Module module, ReadModule(file));
   module.buffer_assignment = {};
   const std::string version = VersionOf(file);
-  const Rules rules = RulesOf(*FindTarget(TargetOf(file)), version);
+  Rules rules = RulesOf(*FindTarget(TargetOf(file)), version);
+  // Compiled with --xla_multiheap_size_constraint_per_heap=1048576.
+  if (FolderOf(file).ends_with("-heaps")) rules.heap_limit = 1 << 20;
   if (!IsScheduled(module)) module = WithSchedule(module, Scheduler::kDepthFirst, rules.target);
   STOWPLAN_TRY(const Analysis analysis, Analyze(module, rules.analysis));
   std::optional<Preset> preset;
@@ -188,6 +190,11 @@ TEST(CorpusAssign, ReportsOfRandomProgramsEqualXlas) {
       {"cpu-jaxlib-0.10.2-unfused", 30, 30, 30, 19, 30},
       {"cpu-jaxlib-0.11.2", 50, 50, 50, 8, 50},
       {"gpu-jaxlib-0.11.2", 110, 110, 110, 27, 110},
+      {"gpu-jaxlib-0.11.2-collective", 28, 28, 28, 14, 27},
+      {"gpu-jaxlib-0.11.2-devices", 28, 28, 28, 14, 27},
+      {"gpu-jaxlib-0.11.2-heaps", 14, 14, 14, 3, 14},
+      {"gpu-jaxlib-0.11.2-more", 48, 48, 48, 19, 48},
+      {"gpu-jaxlib-0.11.2-pipelined", 6, 6, 6, 0, 6},
       {"tpu-v2-libtpu-0.0.51", 20, 20, 20, 2, 20},
       {"tpu-v3-libtpu-0.0.51", 40, 40, 40, 5, 40},
       {"tpu-v4-libtpu-0.0.51", 28, 28, 28, 3, 28},

@@ -197,6 +197,21 @@ def test_reconcile_with_the_figures_of_jax() -> None:
     assert "compiled.memory_analysis() of JAX" in plain
 
 
+def test_sums_of_all_allocations_are_of_main_memory() -> None:
+    text = """HloModule m, is_scheduled=true
+ENTRY e {
+  p = f32[64]{0} parameter(0)
+  y = f32[64]{0:S(1)} custom-call(p), custom_call_target="a"
+  ROOT r = f32[2]{0} custom-call(y), custom_call_target="b"
+}
+"""
+    r = stowplan.analyze(text, target="gpu")
+    said = {"total_allocation_bytes": 256 + 8, "indefinite_allocations": 256 + 8}
+    figures = stowplan.Analysis(r._plan, stats=said).reconcile()
+    assert figures["total_allocation_bytes"].verdict == "equal"
+    assert figures["indefinite_allocations"].verdict == "equal"
+
+
 def test_reconcile_asks_the_core_once() -> None:
     """A question plans a GPU's or TPU's module anew."""
     plan = stowplan.analyze(MODULE, target="tpu-v5e")._plan
