@@ -155,6 +155,14 @@ report::DumpFileName NameOf(const InputFile& file, const std::string& head) {
   return name;
 }
 
+// What to call a module that came through a pipe whose path tells nothing; else empty.
+std::string PipeName(std::string_view path) {
+  if (path == "-" || path == "/dev/stdin") return "<stdin>";
+  constexpr std::string_view kDescriptors = "/dev/fd/";  // as shells name <(command)
+  if (!path.starts_with(kDescriptors)) return {};
+  return "<fd " + std::string(path.substr(kDescriptors.size())) + ">";
+}
+
 // One module from files that were named one by one; nothing when two of them are of one kind.
 Result<std::optional<InputModule>> AsOneModule(std::vector<InputFile> files) {
   InputModule module;
@@ -176,8 +184,8 @@ Result<std::optional<InputModule>> AsOneModule(std::vector<InputFile> files) {
       }
     }
     if (module.name.empty() || name.kind == DumpFileKind::kAssignment) {
-      module.name = BaseName(name.module);
-      if (file.path == "-") module.name = "<stdin>";
+      module.name = PipeName(file.path);
+      if (module.name.empty()) module.name = BaseName(name.module);
       if (module.name.empty()) module.name = FolderName(fs::path(file.path).parent_path());
       module.stage = name.stage;
     }
@@ -216,17 +224,16 @@ Result<Inputs> FindInputs(const std::vector<std::string>& words) {
   std::vector<InputFile> files;
   for (const std::string& word : words) {
     std::error_code error;
-    if (word == "-") {
-      STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(word));
-      files.push_back({.path = word, .source = std::move(source), .is_named = true});
-    } else if (fs::is_directory(word, error)) {
+    if (word != "-" && fs::is_directory(word, error)) {
       inputs.has_directory = true;
       STOWPLAN_TRY([[maybe_unused]] const bool ok, AddDirectory(word, inputs));
-    } else if (fs::exists(word, error)) {
+    } else if (word != "-" && fs::is_regular_file(word, error)) {
       files.push_back({.path = word, .source = {}, .is_named = true});
     } else {
-      // Says why in the words of the system.
-      STOWPLAN_TRY([[maybe_unused]] const auto source, ReadSource(word));
+      // Standard input and other pipes can be read only once. Of what is not there, the system says
+      // why.
+      STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(word));
+      files.push_back({.path = word, .source = std::move(source), .is_named = true});
     }
   }
   STOWPLAN_TRY([[maybe_unused]] const bool ok, AddFiles(std::move(files), inputs));
@@ -262,7 +269,9 @@ void AddNeighbours(InputModule& module) {
     const report::DumpFileName name = report::ParseDumpFileName(path);
     if (name.stem != stem || name.kind >= DumpFileKind::kOther) continue;
     std::optional<InputFile>& place = module.file(name.kind);
-    if (!place) place = {.path = path, .source = {}};
+    // A pipe would wait for somebody to write into it.
+    std::error_code ignored;
+    if (!place && it->is_regular_file(ignored)) place = {.path = path, .source = {}};
   }
 }
 

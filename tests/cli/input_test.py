@@ -3,12 +3,16 @@
 
 import gzip
 import os
+import pathlib
 import random
 import shutil
 import subprocess
+import threading
 import unittest
 
-from cli_case import MODULE, CliCase
+from cli_case import BINARY, MODULE, CliCase
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 class GoodInputs(CliCase):
@@ -30,6 +34,69 @@ class GoodInputs(CliCase):
         self.assertEqual(answer.code, 0, answer)
         self.assertIn("warning:", answer.err)
         self.assertIn("brand-new()", answer.out)
+
+
+class Pipes(CliCase):
+    """Pipes can be read only once, whatever their names are."""
+
+    REPORT = (EXAMPLES / "seeds" / "seed_003.txt").read_bytes()
+    LOG = (EXAMPLES / "oom" / "cpu.log").read_bytes()
+    COMMANDS = (
+        (MODULE.encode(), "print"), (MODULE.encode(), "verify"), (MODULE.encode(), "stats"),
+        (MODULE.encode(), "assign", "--target=cpu"), (MODULE.encode(), "explain", "--target=cpu"),
+        (MODULE.encode(), "explain", "--advice", "--target=cpu"), (MODULE.encode(), "gate", "--budget=1GiB", "--target=cpu"),
+        (REPORT, "report"), (REPORT, "report", "--reconcile"), (REPORT, "check"), (REPORT, "replan"), (REPORT, "explain"),
+        (REPORT, "export", "--to=json"), (REPORT, "diff", str(EXAMPLES / "seeds" / "seed_004.txt")),
+        (REPORT, "view", "-o", "-"), (LOG, "explain-oom"), (b"id,lower,upper,size\na,0,2,4\n", "pack"),
+    )
+
+    def feed(self, data):
+        """A named pipe that gives these bytes once."""
+        path = self.folder / f"pipe{len(list(self.folder.iterdir()))}"
+        os.mkfifo(path)
+        threading.Thread(target=path.write_bytes, args=(data,), daemon=True).start()
+        return str(path)
+
+    def test_every_command_reads_a_named_pipe(self):
+        for data, command, *words in self.COMMANDS:
+            for bytes_ in (data, gzip.compress(data)):
+                expected = self.run_cli(command, "-", *words, stdin=bytes_)
+                self.assertIn(expected.code, (0, 1), expected)
+                answer = self.run_cli(command, self.feed(bytes_), *words, timeout=20)
+                self.assertEqual((answer.code, len(answer.out) > 0), (expected.code, True), (command, answer))
+
+    def test_every_command_reads_dev_stdin(self):
+        for data, command, *words in self.COMMANDS:
+            expected = self.run_cli(command, "-", *words, stdin=data)
+            answer = self.run_cli(command, "/dev/stdin", *words, stdin=data, timeout=20)
+            self.assertEqual(answer.code, expected.code, (command, answer))
+            # Advice names the path, where that can be given again.
+            plain = [[line for line in answer.out.splitlines() if "stdin" not in line and "stowplan " not in line]
+                     for answer in (answer, expected)]
+            self.assertEqual(*plain)
+
+    def test_what_a_shell_substitutes(self):
+        for data in (self.REPORT, gzip.compress(self.REPORT)):
+            reader, writer = os.pipe()
+            self.assertEqual(os.write(writer, data), len(data), "a pipe holds all of it")
+            os.close(writer)
+            process = subprocess.run([BINARY, "report", f"/dev/fd/{reader}"], capture_output=True, pass_fds=[reader],
+                                     timeout=20, check=False)
+            os.close(reader)
+            self.assertTrue(process.stdout.startswith(b"<fd %d>: 286.05MiB (299944008) in 13 " % reader), process)
+
+    def test_files_of_one_module_and_two_inputs(self):
+        answer = self.run_cli("diff", self.feed(self.REPORT), self.feed(self.REPORT), timeout=20)
+        self.assertEqual(answer.code, 0, answer)
+        assignment, values = self.REPORT.split(b"\n\nTotal bytes used", 1)
+        pieces = self.feed(assignment + b"\n"), self.feed(b"\nTotal bytes used" + values.split(b"\nHloLiveRange")[0] + b"\n")
+        answer = self.run_cli("report", *pieces, timeout=20)
+        self.assertIn("13 allocations of 21 values", answer.out, answer)
+
+    def test_a_pipe_beside_a_report_is_left_alone(self):
+        path = self.write("m.cpu_after_optimizations-buffer-assignment.txt", self.REPORT)
+        os.mkfifo(self.folder / "m.cpu_after_optimizations.hlo.pb")
+        self.assertEqual(self.run_cli("report", path, timeout=20).code, 0)
 
 
 class BadInputs(CliCase):
