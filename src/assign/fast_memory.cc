@@ -28,7 +28,8 @@ std::vector<int64_t> StartOf(const hlo::Module& module, InstrId slice) {
   return start;
 }
 
-// The values of a whole's slices, as they must lie; none where one of them is not known.
+}  // namespace
+
 std::vector<ValueId> SlicesOf(const hlo::Module& module, const ValueFlow& flow, ValueId whole) {
   const InstrId id = flow.instruction(whole);
   if (!IsWholeOfSlices(module, id)) return {};
@@ -42,8 +43,6 @@ std::vector<ValueId> SlicesOf(const hlo::Module& module, const ValueFlow& flow, 
                            [&](ValueId slice) { return StartOf(module, flow.instruction(slice)); });
   return slices;
 }
-
-}  // namespace
 
 std::vector<SlicedGroup> JoinSlices(const hlo::Module& module, const Analysis& analysis,
                                     HeapInput& input) {

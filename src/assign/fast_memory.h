@@ -12,6 +12,10 @@
 
 namespace stowplan {
 
+// The values of the slices that `whole` is made of, as they must lie; none where it is not made of
+// slices, or one of them is not known.
+std::vector<ValueId> SlicesOf(const hlo::Module& module, const ValueFlow& flow, ValueId whole);
+
 // An array that is fetched in slices. They must lie side by side, in its place.
 struct SlicedGroup {
   struct Slice {

@@ -257,19 +257,20 @@ bool Executor::IsConcatenation(InstrId id) const {
   return target != nullptr && module_.view(target->text()) == "ConcatBitcast";
 }
 
-bool Executor::IsConcatenationInPlace(InstrId id, const Bytes& written) const {
+std::optional<Executor::ReadPart> Executor::FindStray(InstrId id, const Bytes& whole) const {
   std::vector<ReadPart> reads = reads_;
   std::ranges::sort(reads, {}, [](const ReadPart& read) { return read.bytes.begin; });
-  int64_t end = written.begin;
+  int64_t end = whole.begin;
   std::vector<int64_t> last;
   for (const ReadPart& read : reads) {
-    if (read.bytes.allocation != written.allocation || read.bytes.begin != end) return false;
+    if (read.bytes.allocation != whole.allocation || read.bytes.begin != end) return read;
     std::vector<int64_t> start = SliceStart(module_.operands_of(id)[read.operand]);
-    if (start < last) return false;
+    if (start < last) return read;
     last = std::move(start);
     end = read.bytes.end;
   }
-  return end == written.end;
+  if (end == whole.end) return std::nullopt;
+  return reads.back();
 }
 
 std::vector<int64_t> Executor::SliceStart(InstrId id) const {
@@ -289,11 +290,12 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
   if (reads_.empty() || cells_[row].place == kNoPlaceId || size == 0) return;
   const Bytes written = plan_.BytesAt(cells_[row].place, row);
   if (IsConcatenation(id)) {
-    const InstrId first = module_.operands_of(id)[reads_[0].operand];
-    if (!IsConcatenationInPlace(id, written))
-      witness_.AddInPlace(reads_[0].bytes, written, trees_.top(first), row);
-    for (const ReadPart& read : reads_)
-      Note(EventKind::kJoins, {row, trees_.top(module_.operands_of(id)[read.operand]) + read.part});
+    const auto row_of = [&](const ReadPart& read) {
+      return trees_.top(module_.operands_of(id)[read.operand]) + read.part;
+    };
+    if (const std::optional<ReadPart> stray = FindStray(id, written))
+      witness_.AddSlicesApart(written, row_of(*stray), row);
+    for (const ReadPart& read : reads_) Note(EventKind::kJoins, {row, row_of(read)});
     return;
   }
   for (const ReadPart& read : reads_) {

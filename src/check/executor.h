@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -170,7 +171,8 @@ class Executor {
   // A custom call that only says that its operands, one behind the other, are its result. They are
   // slices of one array, in any order; where each belongs, its start says.
   [[nodiscard]] bool IsConcatenation(InstrId id) const;
-  [[nodiscard]] bool IsConcatenationInPlace(InstrId id, const Bytes& written) const;
+  // The first of the slices that is not where it belongs; nothing when all are.
+  [[nodiscard]] std::optional<ReadPart> FindStray(InstrId id, const Bytes& whole) const;
   // Where the slice begins that an instruction is, or that an asynchronous operation returns.
   [[nodiscard]] std::vector<int64_t> SliceStart(InstrId id) const;
 

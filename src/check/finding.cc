@@ -39,6 +39,8 @@ std::string_view Name(Code code) {
       return "never-written";
     case Code::kInPlace:
       return "in-place";
+    case Code::kSlicesApart:
+      return "slices-apart";
     case Code::kInFlight:
       return "in-flight";
     case Code::kOutside:

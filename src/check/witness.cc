@@ -134,6 +134,15 @@ void Witness::AddInPlace(const Bytes& read, const Bytes& written, uint32_t wante
                                 finding.wanted.text());
 }
 
+void Witness::AddSlicesApart(const Bytes& bytes, uint32_t slice, uint32_t whole) {
+  if (!IsNew(Code::kSlicesApart, slice, whole)) return;
+  Finding& finding = Add(Code::kSlicesApart, bytes, slice, whole);
+  finding.read = EventOf(trees_.instruction(whole));
+  finding.message =
+      fmt::format("the slices of {} do not lie side by side in its place: {} is elsewhere",
+                  finding.found.text(), finding.wanted.text());
+}
+
 void Witness::AddInFlight(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
                           InstrId start, InstrId done) {
   if (!IsNew(Code::kInFlight, wanted, wrong.piece->row)) return;

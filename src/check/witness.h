@@ -45,6 +45,8 @@ class Witness {
   void AddWrongRead(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
                     const Reader& reader);
   void AddInPlace(const Bytes& read, const Bytes& written, uint32_t wanted, uint32_t output);
+  // `slice` does not lie where the array `whole`, which is nothing but its slices, needs it.
+  void AddSlicesApart(const Bytes& bytes, uint32_t slice, uint32_t whole);
   void AddInFlight(const Bytes& bytes, uint32_t wanted, const Memory::Mismatch& wrong,
                    hlo::InstrId start, hlo::InstrId done);
   void AddSharedOutput(const Bytes& bytes, uint32_t a, uint32_t b);

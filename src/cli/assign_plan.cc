@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/assign_plan.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "assign/fast_memory.h"
 #include "stowplan/assign/assignment.h"
 #include "stowplan/check/check.h"
 #include "stowplan/hlo/verify.h"
@@ -47,19 +51,61 @@ void NotePreset(const Rules& rules, const Analysis& analysis, const Assignment& 
                   count, rules.preset_space, listener.Option("preset", "REPORT")));
 }
 
+// For each buffer the one in whose place the plan has it, as a slice of an array that is nothing
+// but its slices; none for all others.
+std::vector<BufferId> HostsOfSlices(const hlo::Module& module, const Analysis& analysis,
+                                    const Assignment& plan) {
+  const BufferSet& buffers = analysis.buffers;
+  std::vector<BufferId> hosts(buffers.size());
+  std::vector<uint8_t> is_host(buffers.size(), 0);
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    for (const ValueId value : buffers.values_of(BufferId(b))) {
+      const Place& whole = plan.places[value.index];
+      for (const ValueId slice : SlicesOf(module, analysis.flow, value)) {
+        const BufferId own = buffers.of(slice);
+        const Place& place = plan.places[slice.index];
+        const bool lies_in_it = !whole.allocation.is_none() &&
+                                place.allocation == whole.allocation &&
+                                place.offset >= whole.offset && place.size <= whole.size &&
+                                place.offset - whole.offset <= whole.size - place.size;
+        const bool is_free = own.index != b && hosts[own.index].is_none() &&
+                             is_host[own.index] == 0 && hosts[b].is_none();
+        if (!lies_in_it || !is_free) continue;
+        hosts[own.index] = BufferId(b);
+        is_host[b] = 1;
+      }
+    }
+  }
+  return hosts;
+}
+
 // A plan that shares nothing but what the program makes share.
-Assignment SpreadOut(const Analysis& analysis, const Assignment& plan) {
+Assignment SpreadOut(const hlo::Module& module, const Analysis& analysis, const Assignment& plan) {
+  const std::vector<BufferId> hosts = HostsOfSlices(module, analysis, plan);
   Assignment spread = plan;
   spread.allocations = {};
+  const auto place_of = [&](BufferId buffer) -> const Place& {
+    return plan.places[analysis.buffers.values_of(buffer)[0].index];
+  };
   for (size_t b = 0; b < analysis.buffers.size(); ++b) {
+    const Place& place = place_of(BufferId(b));
+    if (place.allocation.is_none() || !hosts[b].is_none()) continue;
     const std::span<const ValueId> values = analysis.buffers.values_of(BufferId(b));
-    const Place& place = plan.places[values[0].index];
-    if (place.allocation.is_none()) continue;
     Allocation allocation = plan.allocations[place.allocation];
     allocation.values.assign(values.begin(), values.end());
     allocation.size = place.size;
     const AllocationId id = spread.allocations.Add(std::move(allocation));
     for (const ValueId value : values) spread.places[value.index] = {id, 0, place.size};
+  }
+  for (size_t b = 0; b < analysis.buffers.size(); ++b) {
+    if (hosts[b].is_none()) continue;
+    const Place& place = place_of(BufferId(b));
+    const ValueId host = analysis.buffers.values_of(hosts[b])[0];
+    const AllocationId id = spread.places[host.index].allocation;
+    for (const ValueId value : analysis.buffers.values_of(BufferId(b))) {
+      spread.places[value.index] = {id, place.offset - place_of(hosts[b]).offset, place.size};
+      spread.allocations[id].values.push_back(value);
+    }
   }
   return spread;
 }
@@ -77,19 +123,34 @@ std::optional<bool> SoundnessOf(const hlo::Module& module, const Analysis& analy
     return true;
   }
   if (verdict->is_sound()) return true;
-  // A program that lacks a copy has no sound plan at all.
+  // A program that lacks a copy has no sound plan at all: not even one that shares nothing.
   const Result<check::Verdict> best_case = check::CheckPlan(
-      module, report::ReportOf(module, analysis, SpreadOut(analysis, plan), setting.style), target);
-  const bool is_of_program = best_case && !best_case->is_sound();
-  listener.Note(check::Describe((is_of_program ? best_case : verdict)->findings[0]));
+      module, report::ReportOf(module, analysis, SpreadOut(module, analysis, plan), setting.style),
+      target);
+  const check::Finding& first = verdict->findings[0];
+  const auto lacks_copy = [](const check::Finding& finding) {
+    return check::IsUnsound(finding.code) && finding.code != check::Code::kSlicesApart;
+  };
+  const check::Finding* of_program = nullptr;
+  if (best_case) {
+    const auto found = std::ranges::find_if(best_case->findings, lacks_copy);
+    if (found != best_case->findings.end()) of_program = &*found;
+  }
+  listener.Note(check::Describe(of_program != nullptr ? *of_program : first));
   if (request.allows_unsound) {
     listener.Note("note: the plan is not sound, and is written on demand\n");
     return false;
   }
-  if (is_of_program) {
+  if (of_program != nullptr) {
     listener.ShowError("no plan of this program is sound by XLA's rules, so nothing is written",
                        "a copy is missing in it; " + FlagText(listener.speech(), "allow-unsound") +
                            " writes XLA's plan all the same");
+  } else if (first.code == check::Code::kSlicesApart) {
+    listener.ShowError("no place was found for the slices of " + first.found.text() +
+                           " side by side, so nothing is written",
+                       request.plan.preset.empty()
+                           ? listener.Option("preset", "REPORT") + " takes XLA's own places over"
+                           : "the preset has them apart");
   } else {
     listener.ShowError("the plan is not sound, so nothing is written",
                        "this is an error of Stowplan, or of the preset");

@@ -171,6 +171,29 @@ class Malformed(AssignCase):
         answer = self.assign("--target=cpu", "--allow-unsound", self.write("m.hlo", loop(negate, yes)))
         self.assertEqual(answer.code, 1, answer)
 
+    def test_slices_that_cannot_lie_side_by_side(self):
+        lines = ("  p = f32[1024]{0:T(1024)} parameter(0)\n  a = f32[1024]{0:T(1024)S(1)} tan(p)\n"
+                 '  w = f32[2048]{0:T(1024)S(1)} custom-call(a, a), custom_call_target="ConcatBitcast"\n'
+                 "  ROOT r = f32[2048]{0:T(1024)} copy(w)")
+        self.refuse(self.entry(lines), "no place was found for the slices of w side by side", "--preset=REPORT",
+                    "unsound: slices-apart: the slices of w do not lie side by side in its place: a is elsewhere",
+                    words=("--target=tpu-v5e",))
+
+    def test_slices_do_not_hide_that_a_copy_is_missing(self):
+        loop = ("body {\n  q = f32[1024]{0:T(1024)} parameter(0)\n  ROOT n = f32[1024]{0:T(1024)} negate(q)\n}\n"
+                "cond {\n  c = f32[1024]{0:T(1024)} parameter(0)\n  ROOT k = pred[] constant(true)\n}\n")
+        slices = ("  p = f32[2048]{0:T(1024)} parameter(0)\n  z = f32[1024]{0:T(1024)} parameter(1)\n"
+                  "  high = f32[1024]{0:T(1024)S(1)} slice(p), slice={[1024:2048]}\n"
+                  "  low = f32[1024]{0:T(1024)S(1)} slice(p), slice={[0:1024]}\n"
+                  "  w = f32[2048]{0:T(1024)S(1)} custom-call(high, low), custom_call_target=\"ConcatBitcast\"\n"
+                  "  r = f32[2048]{0:T(1024)} copy(w)\n")
+        fine = slices + "  ROOT t = (f32[2048]{0:T(1024)}, f32[1024]{0:T(1024)}) tuple(r, z)"
+        self.assertEqual(self.assign("--target=tpu-v5e", self.write("m.hlo", self.entry(fine))).code, 0)
+        unsound = slices + ("  x = f32[1024]{0:T(1024)} while(z), condition=cond, body=body\n"
+                            "  ROOT t = (f32[2048]{0:T(1024)}, f32[1024]{0:T(1024)}) tuple(r, x)")
+        self.refuse(self.entry(unsound, before=loop), "parameter z is not donated, and is written over by q",
+                    "no plan of this program is sound", words=("--target=tpu-v5e",))
+
     def test_updates_of_another_shape(self):
         self.refuse(self.entry("  p = f32[4] parameter(0)\n  i = s32[] parameter(1)\n  u = f32[1] parameter(2)\n"
                                "  ROOT r = f32[8] dynamic-update-slice(p, u, i)"), "differ: f32[8] and f32[4]")

@@ -23,6 +23,7 @@ enum class Code : uint8_t {
   kOverwritten,        // it finds what another instruction wrote
   kNeverWritten,       // it finds nothing
   kInPlace,            // an instruction writes over an operand before it has read all of it
+  kSlicesApart,        // slices that become one array do not lie side by side in its place
   kInFlight,           // something is written that an asynchronous operation is working on
   kOutside,            // a value ends behind its allocation
   kWrongSpace,         // a value is not in the memory space that its layout says

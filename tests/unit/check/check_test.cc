@@ -58,6 +58,27 @@ ENTRY main {
             "overwritten k a\nconstant-changed k a\n");
 }
 
+// One array that is nothing but its slices, in the order of their starts.
+TEST(Check, SlicesLieSideBySideInTheirArray) {
+  constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
+ENTRY main {
+  p = f32[8]{0} parameter(0)
+  high = f32[4]{0} slice(p), slice={[4:8]}
+  low = f32[4]{0} slice(p), slice={[0:4]}
+  w = f32[8]{0} custom-call(high, low), custom_call_target="ConcatBitcast"
+  ROOT r = f32[8]{0} negate(w)
+}
+)";
+  const std::string around = "p0 32: p@0\nout 32: r@0\n";
+  EXPECT_EQ(Summary(CheckText(kProgram, around + "temp 32: low@0 high@16 w@0")), "");
+  EXPECT_EQ(Summary(CheckText(kProgram, around + "temp 32: high@0 low@16 w@0")),
+            "slices-apart low w\n");
+  EXPECT_EQ(Summary(CheckText(kProgram, around + "temp 32: low@0 w@0\ntemp 16: high@0")),
+            "slices-apart high w\n");
+  EXPECT_EQ(Summary(CheckText(kProgram, around + "temp 48: low@0 high@16 w@16")),
+            "slices-apart low w\n");
+}
+
 TEST(Check, OutputsLieOnWhatIsDonatedForThem) {
   constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true,
     input_output_alias={ {}: (0, {}, may-alias) }
