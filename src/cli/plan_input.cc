@@ -21,14 +21,7 @@
 #include "stowplan/report/summary.h"
 
 namespace stowplan::cli {
-namespace {
-
 using report::DumpFileKind;
-
-// The reason of a leftover that is a module, as report::FindModules gives it.
-constexpr std::string_view kNoPlan = "has no buffer assignment";
-
-}  // namespace
 
 std::string_view OwnName(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
@@ -89,7 +82,7 @@ void AddPrograms(const std::string& wanted, Inputs& inputs) {
   std::set<std::string_view> added;
   for (const InputModule& program : inputs.programs) added.insert(program.leftover);
   std::erase_if(inputs.leftovers, [&](const report::DumpLeftover& leftover) {
-    return leftover.reason == kNoPlan && added.contains(leftover.path);
+    return leftover.is_module && added.contains(leftover.path);
   });
   std::ranges::move(inputs.programs, std::back_inserter(inputs.modules));
   inputs.programs.clear();

@@ -97,7 +97,8 @@ void AddModules(report::DumpDirectory directory, std::span<const DumpFile> list,
                 const std::function<InputFile(size_t row)>& file_of,
                 const std::function<std::string(std::string)>& path_of, Inputs& inputs) {
   for (report::DumpLeftover& leftover : directory.leftovers) {
-    inputs.leftovers.push_back({path_of(std::move(leftover.path)), std::move(leftover.reason)});
+    leftover.path = path_of(std::move(leftover.path));
+    inputs.leftovers.push_back(std::move(leftover));
   }
   const auto add = [&](std::vector<report::DumpModule>& all, std::vector<InputModule>& to) {
     for (report::DumpModule& found : all) {

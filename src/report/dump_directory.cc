@@ -229,7 +229,10 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
     found.emplace_back(std::move(group), stem);
   }
   for (const auto& [module, is_found] : is_module_found) {
-    if (!is_found) leave(module.empty() ? "." : module, "has no buffer assignment");
+    if (is_found) continue;
+    directory.leftovers.push_back({.path = module.empty() ? "." : module,
+                                   .reason = "has no buffer assignment",
+                                   .is_module = true});
   }
   directory.modules = NameModules(std::move(found));
   directory.programs = NameModules(std::move(programs));

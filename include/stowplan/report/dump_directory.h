@@ -72,6 +72,7 @@ struct DumpModule {
 struct DumpLeftover {
   std::string path;
   std::string reason;
+  bool is_module = false;  // a module that has no plan; else a file
   friend bool operator==(const DumpLeftover&, const DumpLeftover&) = default;
 };
 

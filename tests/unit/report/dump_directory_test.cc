@@ -110,7 +110,7 @@ TEST(DumpDirectory, AProtoMayHoldTheAssignment) {
                                                      "module_0002.g.before_optimizations.hlo.pb"}));
   EXPECT_THAT(Names(directory), ElementsAre("module_0001.f"));
   EXPECT_THAT(directory.leftovers,
-              ElementsAre(DumpLeftover{"module_0002.g", "has no buffer assignment"}));
+              ElementsAre(DumpLeftover{"module_0002.g", "has no buffer assignment", true}));
 }
 
 TEST(DumpDirectory, ProgramsWithoutAPlan) {
@@ -124,8 +124,8 @@ TEST(DumpDirectory, ProgramsWithoutAPlan) {
   EXPECT_EQ(directory.programs[0].name, "module_0001.f");
   EXPECT_EQ(directory.programs[0].file(DumpFileKind::kModuleText), 1U);
   EXPECT_THAT(directory.leftovers,
-              ElementsAre(DumpLeftover{"module_0001.f", "has no buffer assignment"},
-                          DumpLeftover{"module_0002.g", "has no buffer assignment"}));
+              ElementsAre(DumpLeftover{"module_0001.f", "has no buffer assignment", true},
+                          DumpLeftover{"module_0002.g", "has no buffer assignment", true}));
 }
 
 TEST(DumpDirectory, WhatIsLeftOver) {
