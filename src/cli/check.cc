@@ -16,6 +16,8 @@
 #include "cli/console.h"
 #include "cli/names.h"
 #include "cli/number.h"
+#include "cli/plan_input.h"
+#include "cli/report_list.h"
 #include "cli/report_load.h"
 
 namespace stowplan::cli {
@@ -33,6 +35,7 @@ Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Consol
   const bool is_alone =
       std::ranges::count_if(module.files, [](const auto& file) { return file.has_value(); }) == 1;
   if (is_alone) AddNeighbours(module);
+  FindModuleText(module);
   STOWPLAN_TRY(const LoadedModule loaded, Load(std::move(module), Program::kRead));
   console.Show(loaded.problems);
   return CheckModule({.name = loaded.name,
@@ -62,9 +65,9 @@ int Check(const CheckOptions& options, Console& console) {
     console.Show(inputs.error());
     return kBadUse;
   }
+  ShowLeftovers(*inputs, console);
   if (inputs->modules.empty()) {
-    console.ShowError("there is no plan here",
-                      "expected a -buffer-assignment.txt, or a .hlo.pb with an assignment in it");
+    console.ShowError("there is no plan in " + options.inputs[0], kHowToPlan);
     return kBadUse;
   }
   int code = kFine;
@@ -131,6 +134,8 @@ CommandSpec CheckCommand() {
           "every read must find the value that the program means. Without a program, the\n"
           "report is compared with itself. INPUT is a module with its plan (a .hlo.pb, or\n"
           "a module's text beside XLA's reports), a report alone, or a dump directory.\n"
+          "A module that has no plan is not checked: `stowplan assign` makes one, and\n"
+          "checks it.\n"
           "A finding is `unsound` (a read gets wrong bytes) or `inconsistent` (the report\n"
           "contradicts itself or the program). docs/check.md lists the kinds and says what\n"
           "is proved. The exit code is 0 when nothing is found, 1 when something is, and 2\n"

@@ -237,7 +237,7 @@ void AppendHead(const ExplainView& view, std::string& out) {
         out += "  op " + ShortenedOpName(Printable(op.op_name), kExplainWidth - 5) + "\n";
     }
   }
-  if (view.is_ours) out += "  the plan is Stowplan's, made by XLA's rules\n";
+  if (view.is_ours) out += kOwnPlan;
 }
 
 void AppendSpaces(const ExplainView& view, std::string& out) {

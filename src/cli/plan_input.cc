@@ -108,9 +108,6 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener
   return true;
 }
 
-namespace {
-
-// A file of another name that holds a module was taken for a report.
 void FindModuleText(InputModule& module) {
   std::optional<InputFile>& file = module.file(DumpFileKind::kAssignment);
   if (!file || !file->source || module.file(DumpFileKind::kModuleText)) return;
@@ -119,6 +116,8 @@ void FindModuleText(InputModule& module) {
   module.file(DumpFileKind::kModuleText) = std::move(*file);
   file.reset();
 }
+
+namespace {
 
 // The module's own file, when no report is there.
 Result<hlo::Module> ReadProgram(InputModule& module, std::string& path) {
@@ -262,6 +261,40 @@ std::optional<PlanInput> LoadPlan(InputModule module, const PlanInputOptions& op
 
 namespace {
 
+// Whether these are files of a program, and none is a report. Its .hlo.pb may hold a plan.
+bool IsProgramAlone(const InputModule& module) {
+  bool is_program = false;
+  for (size_t kind = 0; kind < report::kPairedKinds; ++kind) {
+    if (!module.files[kind]) continue;
+    is_program = kind >= static_cast<size_t>(DumpFileKind::kModuleText);
+    if (!is_program) break;
+  }
+  return is_program;
+}
+
+}  // namespace
+
+std::optional<LoadedModule> LoadOrPlan(InputModule module, const PlanInputOptions& options,
+                                       Listener& listener) {
+  FindModuleText(module);
+  Result<LoadedModule> loaded = Load(module, Program::kRead);
+  if (loaded) return *std::move(loaded);
+  if (!IsProgramAlone(module)) {
+    listener.Show(loaded.error());
+    return std::nullopt;
+  }
+  std::optional<PlanInput> planned = LoadPlan(std::move(module), options, listener);
+  if (!planned) return std::nullopt;
+  return LoadedModule{.name = std::move(planned->name),
+                      .report = std::move(planned->report),
+                      .program = std::move(planned->program),
+                      .sources = std::move(planned->sources),
+                      .is_ours = planned->is_ours,
+                      .target = planned->target ? std::string(planned->target->name) : ""};
+}
+
+namespace {
+
 // The module that takes most, and its bytes.
 struct Largest {
   InputModule module;
@@ -312,8 +345,7 @@ std::optional<PlanInput> LoadLargest(Inputs inputs, const PlanInputOptions& opti
                                      Listener& listener) {
   const std::vector<InputModule> modules = inputs.modules;
   std::optional<Largest> largest = LargestPlan(inputs, options, listener);
-  // `report` knows plans that are there, and no others.
-  std::string_view lister = largest ? "; `stowplan report` lists them" : "";
+  std::string_view lister = "; `stowplan report` lists them";
   if (listener.speech() == Speech::kPython) lister = "; stowplan.sweep lists them";
   Diagnostics first;
   if (!largest) largest = LargestProgram(modules, options, listener, first);

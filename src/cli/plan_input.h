@@ -69,6 +69,9 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener
 // more.
 void AddPrograms(const std::string& wanted, Inputs& inputs);
 
+// A file of another name that holds a module was taken for a report: now it is the module.
+void FindModuleText(InputModule& module);
+
 // The bytes of the module's plan, without its program where that is not needed. Nothing, and
 // messages, when there is none.
 std::optional<int64_t> BytesOf(const InputModule& module, const PlanInputOptions& options,
@@ -86,8 +89,12 @@ std::optional<PlanInput> FindPlan(const PlanInputOptions& options, Listener& lis
 std::optional<PlanInput> FindPlan(Inputs inputs, const PlanInputOptions& options,
                                   Listener& listener);
 
-// The same for reports that are there: live ranges and uses that they lack, from the program, where
-// that allows it.
+// What Load gives, with the program. A module that has no plan gets one, with a note. Nothing, and
+// messages, when there is none.
+std::optional<LoadedModule> LoadOrPlan(InputModule module, const PlanInputOptions& options,
+                                       Listener& listener);
+
+// Live ranges and uses that reports lack, from the program, where that allows it.
 void CompleteReport(const std::string& target, LoadedModule& loaded);
 
 // Fills `analysis` if the program allows it.

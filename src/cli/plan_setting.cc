@@ -109,9 +109,11 @@ Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
   STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
                                                      FindScheduler(options.scheduler)));
   if (options.scheduler.empty()) {
-    listener.Note(fmt::format(
-        "note: the module has no schedule; planned for the order `{}`{}\n", Name(choice.scheduler),
-        listener.speech() == Speech::kCommandLine ? " (--schedule chooses)" : ""));
+    listener.Note(fmt::format("note: the module has no schedule; planned for the order `{}`{}\n",
+                              Name(choice.scheduler),
+                              listener.speech() == Speech::kCommandLine
+                                  ? "\n      (`stowplan assign --schedule=KIND` chooses)"
+                                  : ""));
   }
   for (const ScheduleChoice::Peak& peak : choice.peaks) {
     if (!options.has_stats) break;

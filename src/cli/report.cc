@@ -9,6 +9,7 @@
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/keeper.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/report_dialect.h"
@@ -30,16 +31,18 @@ int WriteOut(const std::string& text, int code, const ReportOptions& options, Co
   return console.Finish(*output, code);
 }
 
-int ReportOne(InputModule module, const ReportOptions& options, Console& console) {
+PlanInputOptions PlanningOf(const ReportOptions& options) {
+  return {.inputs = options.inputs, .target = options.target, .version = options.version};
+}
+
+int ReportOne(InputModule module, ReportOptions options, Console& console) {
   if (options.format != ReportFormat::kXla) AddNeighbours(module);
-  Result<LoadedModule> loaded = Load(std::move(module), Program::kRead);
-  if (!loaded) {
-    console.Show(loaded.error());
-    return kBadUse;
-  }
+  std::optional<LoadedModule> loaded = LoadOrPlan(std::move(module), PlanningOf(options), console);
+  if (!loaded) return kBadUse;
   console.Show(loaded->problems);
   const Diagnostics findings = FindingsOf(loaded->report, loaded->sources);
   console.Show(findings);
+  if (loaded->is_ours) options.target = loaded->target;
   // Other formats are about the files, and have what these say.
   if (options.format == ReportFormat::kText || options.format == ReportFormat::kJson)
     CompleteReport(options.target, *loaded);
@@ -47,6 +50,25 @@ int ReportOne(InputModule module, const ReportOptions& options, Console& console
   if (!text) return kBadUse;
   return WriteOut(*text, options.is_strict && !findings.empty() ? kFinding : kFine, options,
                   console);
+}
+
+// Each module gets a plan, since none has one. `inputs` keeps those that get none, as leftovers.
+std::vector<ModuleRow> PlanModules(Inputs& inputs, const ReportOptions& options,
+                                   const ListOptions& list, std::string& hint, Console& console) {
+  const auto plan = [&](InputModule module) -> Result<LoadedModule> {
+    const std::string name = module.name;
+    Keeper keeper(console);
+    std::optional<LoadedModule> planned =
+        LoadOrPlan(std::move(module), PlanningOf(options), keeper);
+    if (planned) return *std::move(planned);
+    const Diagnostic* const first = keeper.FirstError();
+    if (first == nullptr) return Fail(name, "cannot be planned");
+    if (hint.empty()) hint = first->hint;
+    Diagnostic why = *first;
+    if (why.file == "stowplan") why.file = name;
+    return Fail(std::move(why));
+  };
+  return CountModules(inputs, list, console, plan);
 }
 
 int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
@@ -63,7 +85,15 @@ int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
                          .limit = options.limit.value_or(SIZE_MAX),
                          .min_size = options.min_size,
                          .sort = options.sort};
+  Inputs programs = inputs;
+  std::string hint;
   std::vector<ModuleRow> modules = CountModules(inputs, list, console);
+  if (modules.empty()) {
+    modules = PlanModules(programs, options, list, hint, console);
+    inputs.leftovers = std::move(programs.leftovers);
+    if (!modules.empty())
+      console.Note("note: no module has a plan; each gets one, made as XLA does\n");
+  }
   ShowLeftovers(inputs, console);
   const bool is_empty = modules.empty();
   const bool has_findings =
@@ -80,7 +110,7 @@ int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
                        options.inputs.size() == 1 ? options.inputs[0] : "the files given");
   }
   if (is_empty) {
-    console.ShowError("none of the modules could be read");
+    console.ShowError("none of the modules has a plan that can be read, or made", hint);
     return kBadUse;
   }
   return WriteOut(text, options.is_strict && has_findings ? kFinding : kFine, options, console);
@@ -92,6 +122,7 @@ int Report(const ReportOptions& options, Console& console) {
     console.Show(inputs.error());
     return kBadUse;
   }
+  AddPrograms(options.module, *inputs);
   if (inputs->modules.empty()) {
     ShowLeftovers(*inputs, console);
     console.ShowError("there is no memory report in " + options.inputs[0],
@@ -136,6 +167,7 @@ int Run(const Arguments& arguments, Console& console) {
                         .format = FormatNamed(arguments.option("format")),
                         .dialect = arguments.option("dialect"),
                         .target = arguments.option("target"),
+                        .version = arguments.option("xla-version"),
                         .part = arguments.option("part"),
                         .table = arguments.option("table"),
                         .allocation = arguments.option("allocation"),
@@ -189,7 +221,8 @@ CommandSpec ReportCommand() {
       .summary = "show where the memory goes, from XLA's memory reports",
       .details =
           "Reads XLA's memory reports of any version: a file, the files of one module, a\n"
-          ".hlo.pb with an assignment in it, or a directory that XLA dumped to. Of one\n"
+          ".hlo.pb with an assignment in it, or a directory that XLA dumped to. A module\n"
+          "without a report is planned as XLA does it, and a note says so. Of one\n"
           "module, shows the bytes by memory space and kind, the peak as XLA prints it and\n"
           "the true one, how full the heaps are, and what is live at the peak. Of several,\n"
           "lists them, largest first; --module chooses one.\n"
@@ -224,8 +257,11 @@ CommandSpec ReportCommand() {
                .choices = {"size", "peak", "name", "time"}},
               {.name = "target",
                .value = "NAME",
-               .help = "name memory spaces as this one does, do not guess",
+               .help = "the machine, by which memory spaces are named; without, found",
                .choices = TargetNames()},
+              {.name = "xla-version",
+               .value = "NAME",
+               .help = "the release whose rules count, when there is no plan"},
               {.name = "reconcile",
                .help = "show each figure that XLA and JAX print, and how it comes about"},
               {.name = "strict", .help = "exit code 1 when something in the files is wrong"},

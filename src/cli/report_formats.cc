@@ -156,8 +156,9 @@ std::optional<std::string> TextOrJson(const LoadedModule& loaded, const ReportOp
   page.limit = options.limit.value_or(10);
   page.min_size = options.min_size;
   page.sort = options.sort;
+  page.is_ours = loaded.is_ours;
   if (options.format == ReportFormat::kJson) {
-    return ReportJson(loaded.report, *summary, page.backend);
+    return ReportJson(loaded.report, *summary, page.backend, loaded.is_ours);
   }
   if (options.is_reconcile) {
     std::optional<Temporaries> temporaries;

@@ -21,6 +21,7 @@ struct ReportOptions {
   ReportFormat format = ReportFormat::kText;
   std::string dialect;  // empty: the report's own
   std::string target;   // empty: guessed
+  std::string version;  // of XLA, by whose rules a module without a plan is planned; empty: found
   std::string part;     // empty: all that there are
   std::string table;
   std::string allocation;  // empty: the largest of the temporaries

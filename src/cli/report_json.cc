@@ -107,8 +107,9 @@ std::string CsvField(std::string_view text) {
 }  // namespace
 
 std::string ReportJson(const report::Report& report, const report::Summary& summary,
-                       report::Backend backend) {
+                       report::Backend backend, bool is_ours) {
   return report::WriteJson(report, [&](JsonWriter& json) {
+    if (is_ours) json.Field("plan", "made");
     json.BeginObject("summary");
     WriteSummary(summary, backend, json);
     if (summary.peak) WriteLoads(summary.peak->allocations, json);
@@ -126,6 +127,7 @@ std::string ModulesJson(const std::vector<ModuleRow>& modules, const Inputs& inp
     json.BeginObject();
     json.Field("name", std::string_view(row.name));
     if (!row.stage.empty()) json.Field("stage", std::string_view(row.stage));
+    json.Field("plan", row.is_ours ? "made" : "given");
     json.Field("findings", static_cast<int64_t>(row.findings));
     WriteSummary(row.summary, row.backend, json);
     json.End();

@@ -17,12 +17,14 @@ struct ModuleRow {
   std::string stage;
   report::Summary summary;
   report::Backend backend = report::Backend::kUnknown;
-  size_t findings = 0;  // figures that differ from their computation
+  bool is_ours = false;  // no plan was given: it is Stowplan's
+  size_t findings = 0;   // figures that differ from their computation
 };
 
-// The report (docs/report-schema.md), with one more field, `summary`.
+// The report (docs/report-schema.md), with one more field, `summary`,
+// and `plan` where that is Stowplan's.
 std::string ReportJson(const report::Report& report, const report::Summary& summary,
-                       report::Backend backend);
+                       report::Backend backend, bool is_ours);
 
 std::string ModulesJson(const std::vector<ModuleRow>& modules, const Inputs& inputs);
 std::string ModulesCsv(const std::vector<ModuleRow>& modules);

@@ -8,7 +8,6 @@
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "cli/progress.h"
-#include "cli/report_load.h"
 #include "cli/report_text.h"
 
 namespace stowplan::cli {
@@ -28,12 +27,19 @@ report::DumpLeftover LeftoverOf(const Diagnostic& diagnostic) {
 
 std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options,
                                     Listener& listener) {
+  return CountModules(inputs, options, listener, [](InputModule module) {
+    return Load(std::move(module), Program::kLeaveOut);
+  });
+}
+
+std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options, Listener& listener,
+                                    const ModuleLoader& load) {
   std::vector<ModuleRow> rows;
   Progress progress(inputs.modules.size(), listener.is_watched());
   for (InputModule& module : inputs.modules) {
     progress.Next(module.name);
     ModuleRow row{.name = module.name, .stage = module.stage, .summary = {}};
-    const Result<LoadedModule> loaded = Load(std::move(module), Program::kLeaveOut);
+    const Result<LoadedModule> loaded = load(std::move(module));
     if (!loaded) {
       inputs.leftovers.push_back(LeftoverOf(loaded.error()[0]));
       continue;
@@ -47,8 +53,10 @@ std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options,
       continue;
     }
     row.summary = *std::move(summary);
-    row.backend = options.target.empty() ? report::GuessBackend(loaded->report)
-                                         : report::BackendOfTarget(options.target);
+    const std::string& target = options.target.empty() ? loaded->target : options.target;
+    row.backend =
+        target.empty() ? report::GuessBackend(loaded->report) : report::BackendOfTarget(target);
+    row.is_ours = loaded->is_ours;
     row.findings = FindingsOf(loaded->report, loaded->sources).size();
     rows.push_back(std::move(row));
   }

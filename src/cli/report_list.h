@@ -2,12 +2,14 @@
 // The modules of a directory, ranked by memory.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "cli/listener.h"
 #include "cli/report_input.h"
 #include "cli/report_json.h"
+#include "cli/report_load.h"
 #include "cli/report_page.h"
 
 namespace stowplan::cli {
@@ -19,8 +21,13 @@ struct ListOptions {
   ReportSort sort = ReportSort::kDefault;
 };
 
+using ModuleLoader = std::function<Result<LoadedModule>(InputModule module)>;
+
 // Reads and counts all modules; what cannot be read is added to the leftovers. Shows how far it is
 // where somebody watches.
+std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options, Listener& listener,
+                                    const ModuleLoader& load);
+// The same of plans that are there.
 std::vector<ModuleRow> CountModules(Inputs& inputs, const ListOptions& options, Listener& listener);
 
 // Sorts and cuts as the options say; `hidden` are those that are cut.

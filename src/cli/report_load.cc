@@ -86,8 +86,7 @@ class Loader {
         if (module_.file(kind)) sources.push_back(module_.file(kind)->source);
       }
       if (sources.empty()) {
-        return Fail(module_.name, "has no memory report",
-                    "expected a -buffer-assignment.txt, or a .hlo.pb with an assignment in it");
+        return Fail(module_.name, "has no plan", std::string(kHowToPlan));
       }
       Result<report::Report> report = ReadComplete(sources);
       if (report) {
@@ -124,8 +123,7 @@ class Loader {
     STOWPLAN_TRY(std::shared_ptr<const Source> source, Read(file));
     STOWPLAN_TRY(hlo::Module parsed, ParseModule(std::move(source)));
     if (parsed.buffer_assignment.size == 0) {
-      return Fail(file.path, "holds no buffer assignment",
-                  "XLA writes one into the .hlo.pb of the last stage");
+      return Fail(file.path, "holds no plan", std::string(kHowToPlan));
     }
     STOWPLAN_TRY(loaded_.report, report::ReportFromModule(parsed));
     loaded_.program = std::move(parsed);

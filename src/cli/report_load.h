@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/report_input.h"
@@ -23,10 +24,16 @@ struct LoadedModule {
   // Report files that were read, in the order in which they were given or found.
   std::vector<std::shared_ptr<const Source>> sources;
   // One for each file that could not be read and was left out.
-  Diagnostics problems;
+  Diagnostics problems = {};
+  bool is_ours = false;     // no plan was given: it is Stowplan's, by XLA's rules
+  std::string target = {};  // for which it was then made
 };
 
 enum class Program { kLeaveOut, kRead };
+
+// What to do about a module that has none.
+inline constexpr std::string_view kHowToPlan =
+    "`stowplan assign` makes and checks one; XLA dumps its own with --xla_dump_to=DIR";
 
 Result<LoadedModule> Load(InputModule module, Program program);
 

@@ -76,6 +76,7 @@ class Page {
       if (!options_.backend_reason.empty()) out_ += " (" + options_.backend_reason + ")";
     }
     out_ += "\n";
+    if (options_.is_ours) out_ += kOwnPlan;
   }
 
   void Totals() {

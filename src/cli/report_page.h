@@ -23,6 +23,7 @@ struct PageOptions {
   int64_t min_size = 0;                    // smaller ones are not listed
   ReportSort sort = ReportSort::kDefault;  // of the values
   Speech speech = Speech::kCommandLine;
+  bool is_ours = false;  // no plan was given: it is Stowplan's
 };
 
 // `program` may be null.

@@ -31,6 +31,7 @@ std::string ReconcilePage(const report::Report& report, const report::Summary& s
                           const PageOptions& options) {
   std::string out = Printable(options.title) + ": the figures that XLA and JAX print, from its " +
                     CountOf(summary.allocations, "allocation") + "\n";
+  if (options.is_ours) out += kOwnPlan;
   for (const report::ReconcileGroup& group :
        Reconcile(report, summary, options.backend, temporaries)) {
     out += "\n" + group.title + "\n";
@@ -39,7 +40,8 @@ std::string ReconcilePage(const report::Report& report, const report::Summary& s
       const std::string figure = row.role == Role::kStep     ? "  + " + row.figure
                                  : row.role == Role::kResult ? "  = " + row.figure
                                                              : row.figure;
-      table.Add({figure, Computed(row), Verdict(row), row.how});
+      // Of an own plan, no file says anything.
+      table.Add({figure, Computed(row), options.is_ours ? "" : Verdict(row), row.how});
     }
     table.Append(out);
   }

@@ -13,6 +13,9 @@
 
 namespace stowplan::cli {
 
+// Under the head of a page.
+inline constexpr std::string_view kOwnPlan = "  the plan is Stowplan's, made by XLA's rules\n";
+
 // Pages are at most this wide where names allow it.
 inline constexpr size_t kPageWidth = 100;
 

@@ -79,7 +79,8 @@ Text ExplainPage(Plan& plan, std::optional<int64_t> time, std::optional<int64_t>
 
 Text Json(const Plan& plan) {
   const Unlocked unlocked;
-  return cli::ReportJson(plan.report(), plan.summary(), PageOptionsOf(plan).backend);
+  return cli::ReportJson(plan.report(), plan.summary(), PageOptionsOf(plan).backend,
+                         plan.input().is_ours);
 }
 
 // XLA's own report, all in one text.

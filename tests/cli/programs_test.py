@@ -127,11 +127,11 @@ class Programs(CliCase):
     def test_why_none_can_be_planned(self):
         self.add("a", MODULE)
         self.add("b", MODULE)
-        for words in (["explain", "dump"], ["view", "dump", "-o", "x.html"], ["view", "dump", "-o", "pages/"]):
+        for words in (["explain", "dump"], ["view", "dump", "-o", "x.html"], ["view", "dump", "-o", "pages/"], ["report", "dump"]):
             answer = self.run_here(*words)
             self.assert_bad_use(answer, "does not show for which machine", "say --target=cpu")
             self.assertIn("none of the ", answer.err)
-            self.assertNotIn("has no memory report", answer.err)
+            self.assertNotIn("has no plan", answer.err)
         self.assertIn("none of the 2 modules", self.run_here("explain", "dump").err)
 
     def test_skipped_are_counted(self):
@@ -142,6 +142,64 @@ class Programs(CliCase):
         self.assertEqual(answer.code, 0, answer)
         self.assertIn("of 3 modules this is the largest, c with", answer.err)
         self.assertIn("(1 skipped", answer.err)
+
+    def test_report_plans_one(self):
+        path = self.write(f"module_0001.jit_f.{STAGE}.txt", MODULE)
+        # Of hand-written text that begins with no header as well.
+        bare = self.write("bare.hlo", MODULE.split("\n", 1)[1])
+        for words in ([path], [bare, "--target=cpu"], ["-", "--target=cpu"]):
+            answer = self.run_cli("report", *words, stdin=MODULE.encode())
+            self.assertEqual(answer.code, 0, answer)
+            self.assertIn("note: there is no plan; it is made as XLA does", answer.err)
+            self.assertIn("\n  the plan is Stowplan's, made by XLA's rules\n", answer.out)
+            self.assertRegex(answer.out, r"\n  total +\d+ +11\.7KiB \(12004\)")
+        page = self.run_cli("report", path, "--reconcile").out
+        self.assertIn("the plan is Stowplan's", page)
+        self.assertNotIn("as said", page, "nobody said anything")
+        report = json.loads(self.run_cli("report", path, "--format=json").out)
+        self.assertEqual((report["plan"], report["total_bytes"]), ("made", 12004))
+        # What `assign` writes, and by the rules that are asked for.
+        for version in ("jaxlib-0.11.2", "jaxlib-0.4.30"):
+            words = (path, f"--xla-version={version}")
+            mine = self.run_cli("report", "--format=xla", "--part=assignment", *words)
+            self.assertEqual(mine.code, 0, mine)
+            self.assertTrue(self.run_cli("assign", *words).out.startswith(mine.out), version)
+        self.assert_bad_use(self.run_cli("report", path, "--xla-version=jaxlib-0.11.3x"), "jaxlib-0.11.3x")
+
+    def test_report_lists_what_it_plans(self):
+        self.add(f"module_0001.jit_f.{STAGE}", program(1000))
+        self.add(f"module_0002.jit_g.{STAGE}", program(3000))
+        self.add(f"module_0003.jit_h.{STAGE}", "HloModule x\nENTRY e { ROOT a = f32[2] bad(\n")
+        answer = self.run_here("report", "dump")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("note: no module has a plan; each gets one, made as XLA does", answer.err)
+        self.assertRegex(answer.err, r"jit_h\..*: warning:")
+        self.assertRegex(answer.out, r"35\.2KiB \(36004\) .* module_0002\.jit_g\n.*11\.7KiB \(12004\) .* module_0001\.jit_f\n")
+        self.assertEqual(self.run_here("report", "--strict", "dump").code, 1, "one is left out")
+        listed = json.loads(self.run_here("report", "--format=json", "dump").out)
+        self.assertEqual([row["plan"] for row in listed["modules"]], ["made", "made"])
+        self.assertTrue(self.run_here("report", "dump", "--module=f").out.startswith("module_0001.jit_f: 11.7KiB"))
+        # Beside plans that are there, others are left out, unless they are asked for.
+        self.add_plan("module_0004.jit_plan", "seed_003")
+        answer = self.run_here("report", "dump")
+        self.assertTrue(answer.out.startswith("module_0004.jit_plan: 286.05MiB"), answer)
+        self.assertEqual(answer.err.count("has no buffer assignment"), 3, answer)
+        self.assertTrue(self.run_here("report", "dump", "--module=f").out.startswith("module_0001.jit_f: 11.7KiB"))
+
+    def test_check_says_what_it_needs(self):
+        path = self.write("alone.txt", MODULE)
+        bare = self.write("bare.hlo", MODULE.split("\n", 1)[1])
+        self.add(f"module_0001.jit_f.{STAGE}", MODULE)
+        for words in ([path], [bare], ["dump"], ["-"]):
+            answer = self.run_cli("check", *words, cwd=self.folder, stdin=MODULE.encode())
+            self.assert_bad_use(answer, "no plan", "`stowplan assign` makes and checks one", "--xla_dump_to=DIR")
+        # Beside others it is said that it is not checked.
+        self.add_plan("module_0002.jit_g", "seed_003")
+        answer = self.run_here("check", "dump")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("dump/module_0001.jit_f: warning: has no buffer assignment", answer.err)
+        # A file that is broken is no module without a plan.
+        self.assert_bad_use(self.run_cli("check", self.write("x.hlo.pb", b"\x0a\xff")), "x.hlo.pb:", "error:")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Inputs(ReportCase):
         self.assert_bad_use(self.report(), "needs an INPUT")
         self.assert_bad_use(self.report(self.write("empty.txt", "")), "empty")
         self.assert_bad_use(self.report(self.write("x.txt", "to be or not to be\n")), "none of XLA's memory reports")
-        self.assert_bad_use(self.report(self.write("m.txt", MODULE)), "has no memory report")
+        self.assert_bad_use(self.report(self.write("m.txt", MODULE)), "for which machine", "--target=cpu")
         self.assert_bad_use(self.report(self.write("zeros", b"\0" * 5000)))
         self.assert_bad_use(self.report(self.write("l.txt", LIVE_RANGES)), "no buffer assignment among the files")
 
