@@ -351,14 +351,13 @@ std::vector<LiveValue> LiveAmong(const Report& report, int64_t time,
   return live;
 }
 
-std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
-                                    std::optional<int64_t> color) {
+std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time) {
   if (!LineUp(report)) return {};
   std::vector<ValueId> values;
   for (size_t i = 0; i < report.values.size(); ++i) {
     const Value& value = report.values[ValueId(i)];
-    if (value.allocation.is_none() || value.start > time || value.end < time) continue;
-    if (!color || report.allocations[value.allocation].color == *color) values.emplace_back(i);
+    if (!value.allocation.is_none() && value.start <= time && value.end >= time)
+      values.emplace_back(i);
   }
   return LiveAmong(report, time, values);
 }

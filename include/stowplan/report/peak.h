@@ -87,11 +87,10 @@ struct LiveValue {
   friend bool operator==(const LiveValue&, const LiveValue&) = default;
 };
 
-// What is live at `time`, in one memory space or in all: by falling bytes, then as in the table.
+// What is live at `time`, in all memory spaces: by falling bytes, then as in the table.
 // The bytes add up to the live bytes of that moment. Needs HasPeak, and sizes that ComputeTruePeak
 // accepts.
-[[nodiscard]] std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time,
-                                                  std::optional<int64_t> color = std::nullopt);
+[[nodiscard]] std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time);
 // The same, of these values alone, which stand in the order of the table and share no bytes with
 // others: those of a memory space, say. Costs no more than they are.
 [[nodiscard]] std::vector<LiveValue> LiveAmong(const Report& report, int64_t time,
