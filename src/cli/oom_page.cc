@@ -54,13 +54,13 @@ void AppendFigures(const oom::Explanation& explanation, std::string& out) {
 }
 
 // "jit(step)/.../dot_general  model.py:42"
-std::string WordsOf(const oom::Buffer& buffer) {
+std::string WordsOf(const oom::Buffer& buffer, size_t indent) {
   std::string source =
       buffer.source_file.empty()
           ? std::string()
           : LineText(ShortenedPath(Printable(buffer.source_file), 36), buffer.source_line);
   std::string words;
-  const size_t room = kExplainWidth - 6 - (source.empty() ? 0 : TextWidth(source) + 2);
+  const size_t room = kExplainWidth - indent - (source.empty() ? 0 : TextWidth(source) + 2);
   if (!buffer.op_name.empty()) words = ShortenedOpName(Printable(buffer.op_name), room);
   if (words.empty() && !buffer.label.empty()) words = Shortened(Printable(buffer.label), room);
   if (words.empty()) return source;
@@ -74,15 +74,23 @@ void AppendBuffers(const OomView& view, const Incident& incident, std::string& o
   out += fmt::format("\nLargest buffers, {} of the {} in the log\n", shown, buffers.size());
   for (size_t i = 0; i < shown; ++i) {
     const oom::Buffer& buffer = buffers[i];
-    std::string row =
-        fmt::format("  {:>10}  {}", buffer.size ? HumanBytes(buffer.size->bytes) : "?",
-                    ShortenedShape(Printable(buffer.shape), 40));
+    std::string row = fmt::format("  {:>10}", buffer.size ? HumanBytes(buffer.size->bytes) : "?");
+    const size_t without_name = row.size();
+    if (!buffer.shape.empty()) row += "  " + ShortenedShape(Printable(buffer.shape), 40);
     if (!buffer.instruction.empty()) row += "  " + Shortened(Printable(buffer.instruction), 24);
+    // Then the words are all that tells which one it is.
+    const bool has_name = row.size() != without_name;
+    if (!has_name) {
+      const std::string words = WordsOf(buffer, without_name + 2);
+      row += "  " + (words.empty() ? std::string("no name") : words);
+    }
     if (buffer.is_parameter) row += "  parameter";
     out += row + '\n';
     if (buffer.padding && buffer.padding->bytes > 0)
       out += fmt::format("      {} of it padding\n", HumanBytes(buffer.padding->bytes));
-    if (const std::string words = WordsOf(buffer); !words.empty()) out += "      " + words + '\n';
+    if (!has_name) continue;
+    if (const std::string words = WordsOf(buffer, 6); !words.empty())
+      out += "      " + words + '\n';
   }
 }
 
