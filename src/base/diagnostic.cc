@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace stowplan {
 namespace {
 
@@ -25,14 +27,6 @@ SeverityStyle StyleOf(Severity severity) {
       return {"note", "\x1b[1;36m"};
   }
   return {"error", ""};
-}
-
-// Names and messages quote the input, which may hold anything; a terminal must not obey it.
-void AppendHarmless(std::string_view text, std::string& out) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back(byte < 0x20 || byte == 0x7f ? '?' : c);
-  }
 }
 
 class Painter {
@@ -67,7 +61,9 @@ void AppendPlace(const Diagnostic& diagnostic, std::string& out) {
 // The excerpt, and below it the caret. Tabs are repeated in the second line, so that the two stay
 // aligned whatever a tab's width is.
 void AppendExcerpt(const Diagnostic& diagnostic, Painter& paint, std::string& out) {
-  out += "  " + diagnostic.excerpt + "\n  ";
+  out += "  " + diagnostic.excerpt;
+  while (out.ends_with(' ') || out.ends_with('\t')) out.pop_back();
+  out += "\n  ";
   for (uint32_t i = 0; i < diagnostic.caret; ++i) {
     const bool is_tab = i < diagnostic.excerpt.size() && diagnostic.excerpt[i] == '\t';
     out.push_back(is_tab ? '\t' : ' ');

@@ -8,6 +8,17 @@ bool IsContinuation(std::string_view text, size_t i) {
   return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
 }
 
+// Of a well-formed sequence.
+bool IsHarmless(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0) >= 0x20 && byte(0) != 0x7f;
+  if (character.size() == 2) return byte(0) != 0xc2 || byte(1) >= 0xa0;  // not U+0080 to U+009F
+  if (character.size() != 3 || byte(0) != 0xe2) return true;
+  // Not U+2028 to U+202E (lines, paragraphs, directions), nor U+2066 to U+2069 (directions).
+  return !(byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) &&
+         !(byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+}
+
 }  // namespace
 
 size_t Utf8Length(std::string_view text, size_t i) {
@@ -40,6 +51,15 @@ void AppendUtf8(std::string_view text, std::string& out) {
       out += text.substr(i, length);
       i += length;
     }
+  }
+}
+
+void AppendHarmless(std::string_view text, std::string& out) {
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = Utf8Length(text, i);
+    const bool is_harmless = length != 0 && IsHarmless(text.substr(i, length));
+    out += is_harmless ? text.substr(i, length) : "?";
+    i += length == 0 ? 1 : length;
   }
 }
 

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace stowplan::cli {
 namespace {
 
@@ -21,9 +23,8 @@ size_t TextWidth(std::string_view text) {
 }
 
 std::string Printable(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace_if(
-      out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  std::string out;
+  AppendHarmless(text, out);
   return out;
 }
 

@@ -33,11 +33,11 @@ TEST(Diagnostic, TheEndOfTheInputIsAPlace) {
             "     ^\n");
   EXPECT_EQ(RenderAt("abc\n", 99, 0),
             "a.hlo:2:1: error: what\n"
-            "  \n"
+            "\n"
             "  ^\n");
   EXPECT_EQ(RenderAt("", 0, 1),
             "a.hlo:1:1: error: what\n"
-            "  \n"
+            "\n"
             "  ^\n");
 }
 
@@ -71,6 +71,10 @@ TEST(Diagnostic, BytesThatATerminalWouldObeyAreReplaced) {
   diagnostic.file = "a\nb";
   diagnostic.message = "name \x07";
   EXPECT_EQ(Render(diagnostic), "a?b: error: name ?\n");
+  // Letters stay. Not so: no UTF-8, controls of two bytes, what turns the direction or ends a line.
+  diagnostic.message =
+      "\xc3\xa4\xe2\x82\xac \xff\xc3 \xc2\x9b \xe2\x80\xae\xe2\x80\xa8\xe2\x81\xa6";
+  EXPECT_EQ(Render(diagnostic), "a?b: error: \xc3\xa4\xe2\x82\xac ?? ? ???\n");
 }
 
 TEST(Diagnostic, LongLinesAreCutAroundThePlace) {
