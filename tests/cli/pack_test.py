@@ -65,7 +65,7 @@ class Pack(CliCase):
 
     def test_refused(self):
         for text, words in (("id,lower,upper,size\nx,0,2,-1\n", "2:7: error: a size is not negative"),
-                            ("nothing", "there is no column `nothing`"), ("", "there is no header")):
+                            ("nothing,else", "x.csv:1:1: error: this line has none of the columns"), ("id,nothing", "there is no column `nothing`"), ("", "there is no header")):
             answer = self.run_cli("pack", self.write("x.csv", text))
             self.assertEqual((answer.code, answer.out), (2, ""), answer)
             self.assertIn(words, answer.err)

@@ -63,6 +63,13 @@ size_t EachField(std::string_view line, Visit visit) {
   }
 }
 
+std::string KnownColumns() {
+  std::string hint = "known are";
+  for (size_t c = 0; c < kColumnCount; ++c)
+    hint += (c == 0 ? " " : ", ") + std::string(NameOf(static_cast<Column>(c)));
+  return hint;
+}
+
 }  // namespace
 
 RowReader::RowReader(const Source& source, Purpose purpose)
@@ -101,14 +108,19 @@ void RowReader::Fail(std::string_view at, std::string message, std::string hint)
 }
 
 void RowReader::ReadHeader(std::string_view line) {
+  bool has_known = false;
+  EachField(line, [&](size_t, std::string_view name) {
+    has_known = has_known || std::ranges::find(kNames, name, &ColumnName::name) != kNames.end();
+  });
+  if (!has_known) {
+    Fail(line, "this line has none of the columns: id,lower,upper,size", KnownColumns());
+    return;
+  }
   EachField(line, [&](size_t, std::string_view name) {
     if (errors_.size() == kMaxErrors) return;
     const auto known = std::ranges::find(kNames, name, &ColumnName::name);
     if (known == kNames.end()) {
-      std::string hint = "known are";
-      for (size_t c = 0; c < kColumnCount; ++c)
-        hint += (c == 0 ? " " : ", ") + std::string(NameOf(static_cast<Column>(c)));
-      Fail(name, fmt::format("there is no column `{}`", name.substr(0, 40)), std::move(hint));
+      Fail(name, fmt::format("there is no column `{}`", name.substr(0, 40)), KnownColumns());
       return;
     }
     if (Has(known->column))
