@@ -16,6 +16,7 @@
 #include "cli/names.h"
 #include "cli/number.h"
 #include "cli/stage_times.h"
+#include "cli/suggest.h"
 #include "report/json.h"
 #include "stowplan/live/dump.h"
 #include "stowplan/read.h"
@@ -82,7 +83,7 @@ int Assign(AssignOptions options, Console& console) {
   request.on_stage = [&](std::string_view stage) { times.Done(stage); };
   Result<hlo::Module> module = ReadModule(request.plan.file);
   if (!module) {
-    console.Show(module.error());
+    console.Show(ExplainModuleErrors(std::move(module).error()));
     return kBadUse;
   }
   console.Show(module->warnings);

@@ -31,7 +31,7 @@ class Inputs(ReportCase):
     def test_commands_for_modules_know_reports(self):
         values = self.write("v.txt", "\nTotal bytes used: 52 (52B)\n\nUsed values:\n")
         for path in (str(SEEDS[3]), values, self.write("l.txt", LIVE_RANGES), self.write("u.txt", "Memory Space: x (color=0)\n")):
-            for command in ("print", "stats", "verify"):
+            for command in ("print", "stats", "verify", "assign"):
                 answer = self.run_cli(command, path)
                 self.assertEqual((answer.code, answer.err.count("error:")), (2, 1), answer)
                 self.assertIn("`stowplan report` reads it", answer.err)
