@@ -24,6 +24,8 @@
 namespace stowplan::cli {
 namespace {
 
+constexpr std::string_view kDefaultTable = "allocations";
+
 int WriteOut(const std::string& text, int code, const ReportOptions& options, Console& console) {
   const std::unique_ptr<Output> output = console.Open(options.output);
   if (output == nullptr) return kBadUse;
@@ -186,6 +188,18 @@ int Run(const Arguments& arguments, Console& console) {
     console.ShowError("--dialect is about XLA's own text", "add --format=xla");
     return kBadUse;
   }
+  // An option for one format, given with another, would say nothing.
+  const auto is_vain = [&](std::string_view option, bool is_given, ReportFormat format,
+                           std::string_view name) {
+    if (!is_given || options.format == format) return false;
+    console.ShowError("--" + std::string(option) + " is for another format",
+                      "add --format=" + std::string(name));
+    return true;
+  };
+  if (is_vain("part", !options.part.empty(), ReportFormat::kXla, "xla") ||
+      is_vain("table", options.table != kDefaultTable, ReportFormat::kCsv, "csv") ||
+      is_vain("allocation", !options.allocation.empty(), ReportFormat::kMinimalloc, "minimalloc"))
+    return kBadUse;
   if (!arguments.option("limit").empty()) {
     const std::optional<size_t> limit = ReadCount("limit", arguments, console);
     if (!limit) return kBadUse;
@@ -280,7 +294,7 @@ CommandSpec ReportCommand() {
               {.name = "table",
                .value = "NAME",
                .help = "csv: which one",
-               .fallback = "allocations",
+               .fallback = kDefaultTable,
                .choices = TableNames()},
               {.name = "allocation",
                .value = "N",

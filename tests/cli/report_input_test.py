@@ -28,6 +28,13 @@ class Inputs(ReportCase):
         self.assert_bad_use(self.report(self.write("zeros", b"\0" * 5000)))
         self.assert_bad_use(self.report(self.write("l.txt", LIVE_RANGES)), "no buffer assignment among the files")
 
+    def test_options_for_another_format_are_refused(self):
+        seed = str(SEEDS[3])
+        for option, form in (("--part=usage", "xla"), ("--table=values", "csv"), ("--allocation=3", "minimalloc"),
+                             ("--dialect=jaxlib-0.6.0", "xla")):
+            self.assert_bad_use(self.report(seed, option), f"add --format={form}")
+        self.assertEqual(self.report(seed, "--part=usage", "--format=xla").code, 0)
+
     def test_commands_for_modules_know_reports(self):
         values = self.write("v.txt", "\nTotal bytes used: 52 (52B)\n\nUsed values:\n")
         for path in (str(SEEDS[3]), values, self.write("l.txt", LIVE_RANGES), self.write("u.txt", "Memory Space: x (color=0)\n")):
