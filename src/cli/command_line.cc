@@ -2,12 +2,15 @@
 #include "cli/command_line.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/help.h"
+#include "cli/report_text.h"
 #include "cli/suggest.h"
 #include "stowplan/version.h"
 
@@ -42,6 +45,32 @@ Mistake UnknownOption(const CommandSpec& command, const std::string& word) {
   return {std::string(command.name) + " has no option `" + word + "`", std::move(hint)};
 }
 
+// "an INPUT", "a FILE", "a number" for N
+std::string WithArticle(std::string_view noun) {
+  if (noun.size() == 1) return "a number";
+  constexpr std::string_view kVowels = "AEIOU";
+  const bool is_vowel = !noun.empty() && kVowels.find(noun[0]) != std::string_view::npos;
+  return (is_vowel ? "an " : "a ") + std::string(noun);
+}
+
+// An option that stands at the end, or before another one, though it wants a value.
+std::optional<Mistake> FindMissingValue(const CommandSpec& command,
+                                        const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const auto option = std::ranges::find_if(command.options, [&](const OptionSpec& each) {
+      return words[i] == "--" + std::string(each.name) ||
+             (each.short_name != '\0' && words[i] == std::string("-") + each.short_name);
+    });
+    if (option == command.options.end() || option->value.empty()) continue;
+    if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+      ++i;  // its value, which may look like an option
+      continue;
+    }
+    return Mistake{words[i] + " wants " + WithArticle(option->value), HelpHint(command)};
+  }
+  return std::nullopt;
+}
+
 // Values against the choices that the spec gives.
 std::optional<Mistake> CheckChoice(const std::string& what, const std::string& value,
                                    const std::vector<std::string_view>& choices) {
@@ -56,7 +85,7 @@ std::optional<Mistake> CheckArguments(const CommandSpec& command, const Argument
   const bool takes_one =
       command.count == Positionals::kOne || command.count == Positionals::kAtMostOne;
   if (positionals.empty() && needs_one) {
-    return Mistake{name + " needs a " + std::string(command.positional), HelpHint(command)};
+    return Mistake{name + " needs " + WithArticle(command.positional), HelpHint(command)};
   }
   if (positionals.size() > 1 && takes_one) {
     return Mistake{name + " takes one " + std::string(command.positional) + ", not `" +
@@ -68,7 +97,7 @@ std::optional<Mistake> CheckArguments(const CommandSpec& command, const Argument
       command.count == Positionals::kTwo || command.count == Positionals::kOneOrTwo;
   if (takes_two && (positionals.size() < least || positionals.size() > 2)) {
     return Mistake{name + " takes " + std::string(command.positional) + ", not " +
-                       std::to_string(positionals.size()) + " inputs",
+                       CountOf(static_cast<int64_t>(positionals.size()), "input"),
                    HelpHint(command)};
   }
   for (const std::string& positional : positionals) {
@@ -91,6 +120,10 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
   app.set_help_flag();
   app.allow_extras();
   Arguments arguments;
+  // Behind it are inputs, whatever they look like.
+  const auto end = std::ranges::find(words, "--");
+  const std::vector<std::string> inputs(end == words.end() ? end : end + 1, words.end());
+  words.erase(end, words.end());
   app.add_option(std::string(command.positional), arguments.positionals);
   for (const OptionSpec& option : command.options) {
     std::string& value = arguments.options[std::string(option.name)];
@@ -108,6 +141,7 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
                                              : CLI::MultiOptionPolicy::TakeLast)
         ->expected(1);
   }
+  if (auto mistake = FindMissingValue(command, words)) return *std::move(mistake);
   try {
     std::ranges::reverse(words);  // CLI11 takes words from the back
     app.parse(words);
@@ -116,6 +150,7 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
   }
   const std::vector<std::string> unknown = app.remaining();
   if (!unknown.empty()) return UnknownOption(command, unknown[0]);
+  std::ranges::copy(inputs, std::back_inserter(arguments.positionals));
   if (auto mistake = CheckArguments(command, arguments)) return *std::move(mistake);
   return Call{command, std::move(arguments)};
 }

@@ -205,7 +205,7 @@ class Explain(CliCase):
         self.assert_bad_use(self.explain(target, module, "--xla-version=jaxlib-9"), "there is no XLA")
         self.assert_bad_use(self.explain(module), "for which machine")
         self.assert_bad_use(self.explain("/no/such/file"), "/no/such/file")
-        self.assert_bad_use(self.explain(), "explain needs a INPUT")
+        self.assert_bad_use(self.explain(), "explain needs an INPUT")
 
     def test_bad_input(self):
         self.assert_bad_use(self.explain(self.write("empty.txt", "")))

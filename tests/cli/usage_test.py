@@ -55,6 +55,20 @@ class Mistakes(CliCase):
         self.assert_bad_use(self.run_cli("stats", "--xyzzy", "f"), "no option `--xyzzy`", "stats --help")
         self.assert_bad_use(self.run_cli("--hepl"), "did you mean `--help`?")
 
+    def test_options_without_a_value(self):
+        path = self.write("m.txt", MODULE)
+        for words, message in ((["print", path, "-o"], "-o wants a FILE"), (["print", "--output"], "--output wants a FILE"),
+                               (["verify", path, "--limit"], "--limit wants a number"),
+                               (["view", "-o", "--target=cpu", path], "-o wants a FILE")):
+            self.assert_bad_use(self.run_cli(*words, cwd=self.folder), message, f"`stowplan {words[0]} --help`")
+        self.assertEqual([each.name for each in self.folder.iterdir()], ["m.txt"])
+
+    def test_files_that_look_like_options(self):
+        self.write("--limit", MODULE)
+        self.write("-o", MODULE)
+        answer = self.run_cli("verify", "--limit=3", "--", "--limit", "-o", "./-o", cwd=self.folder)
+        self.assertEqual((answer.code, answer.out.count("well-formed")), (0, 3), answer)
+
     def test_missing_and_superfluous_files(self):
         for command in ("print", "verify", "stats"):
             self.assert_bad_use(self.run_cli(command), f"{command} needs a FILE")
