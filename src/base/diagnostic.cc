@@ -29,6 +29,20 @@ SeverityStyle StyleOf(Severity severity) {
   return {"error", ""};
 }
 
+// Messages quote names, and those may be as long as the input.
+void AppendShort(std::string_view text, std::string& out) {
+  constexpr size_t kHead = 400;
+  constexpr size_t kTail = 200;
+  constexpr size_t kMost = 1000;
+  if (text.size() <= kMost) {
+    AppendHarmless(text, out);
+    return;
+  }
+  AppendHarmless(text.substr(0, kHead), out);
+  out += "...";
+  AppendHarmless(text.substr(text.size() - kTail), out);
+}
+
 class Painter {
  public:
   Painter(bool color, std::string& out) : color_(color), out_(out) {}
@@ -53,7 +67,7 @@ void AppendPlace(const Diagnostic& diagnostic, std::string& out) {
   }
   if (!diagnostic.path.empty()) {
     out += ": in ";
-    AppendHarmless(diagnostic.path, out);
+    AppendShort(diagnostic.path, out);
   }
   out += ": ";
 }
@@ -103,12 +117,12 @@ std::string Render(const Diagnostic& diagnostic, bool color) {
   out += ':';
   paint.End();
   out.push_back(' ');
-  AppendHarmless(diagnostic.message, out);
+  AppendShort(diagnostic.message, out);
   out.push_back('\n');
   if (diagnostic.caret_length != 0) AppendExcerpt(diagnostic, paint, out);
   if (!diagnostic.hint.empty()) {
     out += "  hint: ";
-    AppendHarmless(diagnostic.hint, out);
+    AppendShort(diagnostic.hint, out);
     out.push_back('\n');
   }
   return out;

@@ -35,8 +35,8 @@ bool WantsColor(int file) {
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");
   const bool is_refused = no_color != nullptr && *no_color != '\0';
-  return isatty(file) != 0 && !is_refused && terminal != nullptr &&
-         std::string_view(terminal) != "dumb";
+  const std::string_view kind = terminal == nullptr ? "" : terminal;
+  return isatty(file) != 0 && !is_refused && !kind.empty() && kind != "dumb";
 }
 
 // The mode that a new file at `path` gets: that of the one it replaces, else what the umask leaves.

@@ -77,6 +77,15 @@ TEST(Diagnostic, BytesThatATerminalWouldObeyAreReplaced) {
   EXPECT_EQ(Render(diagnostic), "a?b: error: \xc3\xa4\xe2\x82\xac ?? ? ???\n");
 }
 
+TEST(Diagnostic, LongMessagesAreCut) {
+  Diagnostic diagnostic;
+  diagnostic.message = "no `" + std::string(1'000'000, 'x') + "` here";
+  EXPECT_EQ(Render(diagnostic), "stowplan: error: no `" + std::string(396, 'x') + "..." +
+                                    std::string(194, 'x') + "` here\n");
+  diagnostic.message = std::string(1000, 'y');
+  EXPECT_EQ(Render(diagnostic), "stowplan: error: " + diagnostic.message + "\n");
+}
+
 TEST(Diagnostic, LongLinesAreCutAroundThePlace) {
   const std::string line = std::string(500, 'a') + "HERE" + std::string(500, 'b');
   const Diagnostic diagnostic = Source::FromBytes("a", line)->At(500, 4, "what");
