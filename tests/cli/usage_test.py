@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command line, help, completion."""
 
+import os
+import pty
 import shutil
 import subprocess
 import unittest
@@ -83,6 +85,16 @@ class Mistakes(CliCase):
         self.assert_bad_use(self.run_cli("stats", "--target"), "--target")
         self.assert_bad_use(self.run_cli("print", "--dialect=jaxlib-0.4.36", "f"), "no dialect", "did you mean")
         self.assert_bad_use(self.run_cli("completion", "fish"), "one of bash, zsh")
+
+    def test_color_on_terminals_that_can(self):
+        for env, has_color in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "xterm", "NO_COLOR": ""}, True),
+                               ({"TERM": "dumb"}, False), ({"TERM": ""}, False), ({}, False), ({"TERM": "xterm", "COLUMNS": "20"}, True)):
+            parent, child = pty.openpty()
+            environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")} | env
+            subprocess.run([BINARY, "nonsense"], stderr=child, env=environment, check=False)
+            os.close(child)
+            self.assertEqual(b"\x1b[" in os.read(parent, 10_000), has_color, env)
+            os.close(parent)
 
     def test_no_color_in_a_pipe(self):
         self.assertNotIn("\x1b", self.run_cli("prnit", env={"TERM": "xterm"}).err)
