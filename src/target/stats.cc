@@ -99,7 +99,7 @@ class Counter {
       if (values[s] == 0) continue;
       for (const ShapeId part : module_.shapes.elements(ShapeId(s))) {
         const auto sum = CheckedAdd(values[part.index], values[s]);
-        if (!sum) Fail(s, SizeError::kOverflow);
+        if (!sum) Fail(s, kSumTooLarge);
         values[part.index] = sum.value_or(0);
       }
     }
@@ -112,7 +112,7 @@ class Counter {
     if (!bytes && bytes.error() == SizeError::kUnbounded) return false;
     const auto product = bytes ? CheckedMultiply(*bytes, count) : std::nullopt;
     const auto total = product ? CheckedAdd(sum, *product) : std::nullopt;
-    if (!total) Fail(shape, bytes ? SizeError::kOverflow : bytes.error());
+    if (!total) Fail(shape, bytes ? kSumTooLarge : hlo::Describe(bytes.error()));
     sum = total.value_or(sum);
     return true;
   }
@@ -132,7 +132,7 @@ class Counter {
   [[nodiscard]] std::optional<Diagnostics> Failure() const {
     if (!failed_shape_) return std::nullopt;
     Complaints complaints(module_);
-    std::string message(hlo::Describe(failure_));
+    std::string message(failure_);
     const InstrId user = users_[*failed_shape_];
     if (user.is_none()) {
       complaints.AtHeader(std::move(message));
@@ -143,17 +143,20 @@ class Counter {
   }
 
  private:
-  void Fail(size_t shape, SizeError error) {
+  static constexpr std::string_view kSumTooLarge =
+      "the sizes of all arrays, up to this one, do not fit in 64 bits together";
+
+  void Fail(size_t shape, std::string_view why) {
     if (failed_shape_) return;
     failed_shape_ = shape;
-    failure_ = error;
+    failure_ = why;
   }
 
   const Module& module_;
   std::vector<InstrId> users_;
   std::vector<ByteCount> bytes_;  // by shape; 0 for what is no array
   std::optional<size_t> failed_shape_;
-  SizeError failure_ = SizeError::kOverflow;
+  std::string_view failure_;
 };
 
 // What instructions make, by shape.

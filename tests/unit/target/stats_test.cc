@@ -122,6 +122,13 @@ TEST(Stats, OverflowIsAnErrorAtTheShape) {
   ASSERT_FALSE(stats.has_value());
   EXPECT_EQ(stats.error()[0].line, 3U);
   EXPECT_EQ(stats.error()[0].message, "`big`: the shape's size does not fit in 64 bits");
+  // Each fits, and all of them do not.
+  const Result<Stats> sum =
+      StatsOf(Parse("ENTRY e {\n  p = s8[9000000000000000000] parameter(0)\n  ROOT n = "
+                    "s8[9000000000000000000] negate(p)\n}"));
+  ASSERT_FALSE(sum.has_value());
+  EXPECT_EQ(sum.error()[0].message,
+            "`p`: the sizes of all arrays, up to this one, do not fit in 64 bits together");
 }
 
 TEST(Stats, UnknownOpcodesAreCountedByName) {
