@@ -92,13 +92,20 @@ bool FilterModules(const std::string& wanted, Inputs& inputs, Listener& listener
   if (wanted.empty()) return true;
   const Likeness best = BestLikeness(inputs.modules, wanted);
   if (best == Likeness::kNone) {
-    std::vector<std::string_view> names;
+    std::vector<std::string_view> own_names;
+    std::vector<std::string_view> names;  // also without what JAX puts in front
     for (const InputModule& module : inputs.modules) {
       const std::string_view name = OwnName(module.name);
       names.push_back(name);
+      own_names.push_back(name);
       if (name.starts_with("jit_")) names.push_back(name.substr(4));
     }
-    listener.ShowError("there is no module `" + wanted + "`", DidYouMean(wanted, names));
+    std::string hint = DidYouMean(wanted, names);
+    constexpr size_t kFew = 6;
+    if (hint.empty() && inputs.modules.size() <= kFew) hint = DidYouMeanOneOf(wanted, own_names);
+    if (hint.empty() && listener.speech() == Speech::kCommandLine)
+      hint = "`stowplan report` lists them";
+    listener.ShowError("there is no module `" + wanted + "`", hint);
     return false;
   }
   std::erase_if(inputs.modules,

@@ -61,9 +61,15 @@ std::string FolderName(const fs::path& folder) {
   return path.filename().string();
 }
 
-// Files below `folder`, by path. What is neither a file nor a directory is left out.
+// Files below `folder`, by path. What is neither a file nor a directory is left out, and so are
+// directories that may not be read.
 Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& inputs) {
   std::error_code error;
+  const auto open = [](const fs::path& path, std::error_code& why) {
+    const fs::directory_iterator probe(path, why);
+    return !why;
+  };
+  if (!open(folder, error)) return Fail(folder, "cannot read the directory: " + error.message());
   fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
   if (error) return Fail(folder, "cannot read the directory: " + error.message());
   std::vector<DumpFile> files;
@@ -73,7 +79,11 @@ Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& i
       std::string path = it->path().lexically_relative(folder).generic_string();
       const std::uintmax_t size = it->file_size(ignored);
       files.push_back({.path = std::move(path), .size = ignored ? 0 : size, .head = {}});
-    } else if (!it->is_directory(ignored)) {
+    } else if (it->is_directory(ignored)) {
+      if (!it->is_symlink(ignored) && !open(it->path(), ignored))
+        inputs.leftovers.push_back(
+            {it->path().generic_string(), "cannot be read: " + ignored.message()});
+    } else {
       inputs.leftovers.push_back({it->path().generic_string(), it->exists(ignored)
                                                                    ? "is no regular file"
                                                                    : "is a link to no file"});

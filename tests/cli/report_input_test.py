@@ -210,6 +210,7 @@ class Directories(ReportCase):
         self.assertEqual(len(self.rows(self.page(dump, "--module=l"))), 3, "those with it in their names")
         self.assert_bad_use(self.report(dump, "--module=jti_small"), "no module", "did you mean `jit_small`")
         self.assert_bad_use(self.report(dump, "--module=smlal"), "no module", "did you mean `small`")
+        self.assert_bad_use(self.report(dump, "--module=zzz"), "no module", "one of jit_small, jit_large, jit_other")
         self.assert_bad_use(self.report(dump, "--reconcile"), "3 modules", "--module=NAME")
         self.assert_bad_use(self.report(dump, "--format=xla"), "--module=NAME")
 
@@ -246,6 +247,17 @@ class Directories(ReportCase):
         self.assert_bad_use(self.report(str(self.folder)), "no memory report", "--xla_dump_to")
         self.write("notes.txt", "buy milk\n")
         self.assert_bad_use(self.report(str(self.folder)), "no memory report", "notes.txt")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_directories_that_may_not_be_read(self):
+        dump = pathlib.Path(self.make())
+        (dump / "closed").mkdir(mode=0)
+        self.addCleanup((dump / "closed").chmod, 0o700)
+        answer = self.report(str(dump))
+        self.assertEqual((answer.code, len(self.rows(answer.out))), (0, 4), answer)
+        self.assertIn("closed: warning: cannot be read: Permission denied", answer.err)
+        for command in ("report", "explain", "check", "view"):
+            self.assert_bad_use(self.run_cli(command, str(dump / "closed"), cwd=self.folder), "cannot read the directory: Permission denied")
 
     def test_an_empty_file_is_called_empty(self):
         empty = self.write("x.txt", "")
