@@ -187,21 +187,47 @@ std::string AllocationText(const report::Report& report, const report::Allocatio
   return text;
 }
 
+namespace {
+
+std::string_view WithoutBlanks(std::string_view text) {
+  const size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return "";
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// How many bytes a unit is, in upper or lower case; nothing when there is no such unit.
+std::optional<double> BytesOfUnit(std::string_view unit) {
+  std::string upper(unit);
+  for (char& c : upper)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  if (upper.empty() || upper == "B") return 1;
+  if (unit[0] == 'e') return std::nullopt;  // half of 1e9
+  constexpr std::string_view kUnits = "KMGTPE";
+  const size_t power = kUnits.find(upper[0]);
+  if (power == std::string_view::npos) return std::nullopt;
+  upper.erase(0, 1);
+  if (!upper.empty() && upper != "IB" && upper != "B" && upper != "I") return std::nullopt;
+  return std::pow(1024.0, static_cast<double>(power + 1));
+}
+
+}  // namespace
+
 std::optional<int64_t> ParseBytes(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number >= 0)) return std::nullopt;
-  std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  double scale = 1;
-  if (!unit.empty() && unit != "B") {
-    constexpr std::string_view kUnits = "KMGTPE";
-    const size_t power = kUnits.find(unit[0] == 'k' ? 'K' : unit[0]);
-    if (power == std::string_view::npos) return std::nullopt;
-    unit.remove_prefix(1);
-    if (!unit.empty() && unit != "iB" && unit != "B" && unit != "i") return std::nullopt;
-    scale = std::pow(1024.0, static_cast<double>(power + 1));
+  text = WithoutBlanks(text);
+  const char* last = text.data() + text.size();
+  // Whole numbers of bytes are exact, however large.
+  int64_t whole = 0;
+  if (const auto [end, error] = std::from_chars(text.data(), last, whole);
+      error == std::errc() && end == last) {
+    return whole < 0 ? std::nullopt : std::optional(whole);
   }
-  const double bytes = number * scale;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc() || !(number >= 0)) return std::nullopt;
+  const std::optional<double> unit =
+      BytesOfUnit(WithoutBlanks({end, static_cast<size_t>(last - end)}));
+  if (!unit) return std::nullopt;
+  const double bytes = number * *unit;
   if (bytes >= 9.2e18) return std::nullopt;
   return static_cast<int64_t>(bytes);
 }

@@ -63,7 +63,7 @@ std::string ValueText(const report::Report& report, const report::Value& value);
 // parameter 3 {1}, aliased
 std::string AllocationText(const report::Report& report, const report::Allocation& allocation);
 
-// Sizes of the command line: 4096, 512K, 16GiB, 1.5G; units are powers of 1024.
+// Sizes of the command line: 4096, 512K, 16GiB, 1.5G, 14 gib; units are powers of 1024.
 std::optional<int64_t> ParseBytes(std::string_view text);
 
 }  // namespace stowplan::cli

@@ -53,6 +53,28 @@ bool ReportBuilder::TakeValueHead(Piece& piece, Value& head) {
   return piece.Take(">");
 }
 
+namespace {
+
+// Bytes that no text begins with: those of a program, an archive, a pickle.
+bool IsBinary(std::string_view bytes) {
+  constexpr size_t kLooked = 256;
+  return std::ranges::any_of(bytes.substr(0, kLooked), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r' &&
+           c != '\f' && c != '\v' && c != '\x1b';
+  });
+}
+
+// Of a file that is of no kind.
+Diagnostic NoReport(const Source& source) {
+  if (IsBinary(source.bytes()))
+    return source.AtByte(0, "", "this is neither text nor a message of XLA's");
+  return source.At(0, 1, "this is none of XLA's memory reports",
+                   "they begin with `BufferAssignment:`, `HloLiveRange`, `Memory Space:` or a "
+                   "total; a module begins with `HloModule`");
+}
+
+}  // namespace
+
 FileKind KindOf(const Source& source) {
   const std::string_view text = source.bytes();
   if (text.starts_with("BufferAssignment:")) return FileKind::kAssignment;
@@ -134,11 +156,7 @@ Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources
   constexpr FileKind kOrder[] = {FileKind::kAssignment, FileKind::kValueList, FileKind::kLiveRanges,
                                  FileKind::kUsage};
   for (const std::shared_ptr<const Source>& source : sources) {
-    if (KindOf(*source) == FileKind::kUnknown) {
-      errors.push_back(source->At(
-          0, 1, "this is none of XLA's memory reports",
-          "they begin with `BufferAssignment:`, `HloLiveRange`, `Memory Space:` or a total"));
-    }
+    if (KindOf(*source) == FileKind::kUnknown) errors.push_back(NoReport(*source));
   }
   for (const FileKind kind : kOrder) {
     const Source* first = nullptr;

@@ -41,6 +41,7 @@ class GateTest(cli_case.CliCase):
         self.assertIn("by 1B", out)
         self.gate(self.a, "--budget=16GiB", "--budget=all:1KiB", code=1)
         self.gate(self.a, "--budget=0:1KiB", code=1)
+        self.gate(self.a, "--budget=all:1 kib", code=1)
         self.assertIn("0 checks", self.gate(self.a, "--budget=7:1KiB", code=0).out)
         # Noise is no excuse for a budget.
         self.gate(self.a, self.a, f"--budget={self.peak - 1}", "--tolerance=50%", code=1)

@@ -25,6 +25,7 @@ class Inputs(ReportCase):
         self.assert_bad_use(self.report(self.write("empty.txt", "")), "empty")
         self.assert_bad_use(self.report(self.write("x.txt", "to be or not to be\n")), "none of XLA's memory reports")
         self.assert_bad_use(self.report(self.write("m.txt", MODULE)), "for which machine", "--target=cpu")
+        self.assert_bad_use(self.report(self.write("junk", b"\x7fELF\0\1\2")), "neither text nor a message of XLA's")
         self.assert_bad_use(self.report(self.write("zeros", b"\0" * 5000)))
         self.assert_bad_use(self.report(self.write("l.txt", LIVE_RANGES)), "no buffer assignment among the files")
 
