@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+
 import pytest
 
 pytest.importorskip("jax")
 pytest_plugins = ["pytester"]
+
+# Where Stowplan is installed, pytest finds the plugin by itself, and must not be told twice.
+IS_INSTALLED = bool(importlib.metadata.entry_points(group="pytest11", name="stowplan"))
+PLUGIN = () if IS_INSTALLED else ("-p", "stowplan.pytest_plugin")
 
 PROGRAM = """
     import jax, jax.numpy as jnp, pytest, stowplan
@@ -20,9 +26,7 @@ PROGRAM = """
 
 def run(pytester: pytest.Pytester, tests: str) -> pytest.RunResult:
     pytester.makepyfile(PROGRAM + tests)
-    return pytester.runpytest_inprocess(
-        "-p", "stowplan.pytest_plugin", "--strict-markers", "-p", "no:cacheprovider"
-    )
+    return pytester.runpytest_inprocess(*PLUGIN, "--strict-markers", "-p", "no:cacheprovider")
 
 
 def test_marker(pytester: pytest.Pytester) -> None:
@@ -122,5 +126,5 @@ def test_what_was_not_checked_is_a_warning(pytester: pytest.Pytester) -> None:
 
 
 def test_marker_is_described(pytester: pytest.Pytester) -> None:
-    result = pytester.runpytest_inprocess("-p", "stowplan.pytest_plugin", "--markers")
+    result = pytester.runpytest_inprocess(*PLUGIN, "--markers")
     result.stdout.fnmatch_lines(["*@pytest.mark.memory_budget(limit, of='footprint'):*"])
