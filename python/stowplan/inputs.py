@@ -63,6 +63,15 @@ def check_object(x: Any) -> None:
         raise ArgumentError(_not_compiled("this is StableHLO"))
     if kind.__name__ in ("ClosedJaxpr", "Jaxpr"):
         raise ArgumentError(_not_compiled("this is a jaxpr"))
+    if kind.__name__ == "Exported" and kind.__module__.startswith("jax"):
+        raise ArgumentError(
+            "an Exported is a program before it is compiled: nothing is in memory yet\n"
+            "  say analyze(jax.jit(x.call).lower(*args)), with arrays or jax.ShapeDtypeStruct"
+        )
+    if hasattr(x, "read"):
+        raise ArgumentError(
+            f"{arguments.shown(x)} is a file that is open\n  give its path, or analyze(x.read())"
+        )
     if isinstance(x, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
         raise ArgumentError(
             "a function is a program only when it is compiled, for given arguments\n"
@@ -88,7 +97,8 @@ def _head_of(path: str) -> bytes:
 def _load_paths(paths: list[str], module: str, settings: dict[str, str]) -> _core.Plan:
     for path in paths:
         if not os.path.exists(path):
-            raise MissingFileError(f"{path}: there is no such file or directory")
+            name = path if len(path) < _HEAD else arguments.shown(path)
+            raise MissingFileError(f"{name}: there is no such file or directory")
         _need_compiled(_head_of(path), path)
     return _core.load(paths, module=module, **settings)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import jax_targets
-from .errors import Error
+from .errors import ArgumentError, Error
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ def _compiled(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if hasattr(x, "compile") and hasattr(x, "compiler_ir"):  # Lowered
         return x.compile()
     if not hasattr(x, "lower"):
-        raise Error(
+        raise ArgumentError(
             f"a {type(x).__module__}.{type(x).__qualname__} holds no program\n"
             "  give a Compiled or Lowered of JAX, a path, bytes, or HLO text"
         )
     if hasattr(x, "jaxpr"):  # Traced
         return x.lower().compile()
     if not args and not kwargs:
-        raise Error(
+        raise ArgumentError(
             "a jitted function is a program only for given arguments\n"
             "  say f.lower(...), with arrays or jax.ShapeDtypeStruct"
         )

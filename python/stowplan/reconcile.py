@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, overload
 
-from . import _core
+from . import _core, arguments
 from .tables import Allocation, frame, html_table
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Reconciliation(Sequence[Figure]):
             for figure in self.figures:
                 if figure.name == key:
                     return figure
-            raise KeyError(key)
+            hint = arguments.nearest(key, (figure.name for figure in self.figures))
+            raise KeyError(f"there is no figure {key!r}; {hint}".rstrip("; "))
         return self.figures[key]
 
     def __len__(self) -> int:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fractions
+import io
 import os
 import pathlib
 from collections.abc import Callable
@@ -158,6 +160,9 @@ def test_wrong_arguments(name: str) -> None:
         (lambda: PLAN.write(MODULE / "x" / "y"), f"{MODULE}: this is a file; name a directory"),
         (lambda: SEED.why(None), "name=None: the name of a value is wanted, as a str"),
         (lambda: stowplan.format_size(10**5000), "size=<int of 16610 bits>: a number of bytes"),
+        (lambda: stowplan.analyze(io.BytesIO(b"HloModule m")), "or analyze(x.read())"),
+        (lambda: stowplan.analyze("a" * 100_000), "aaa... (str): there is no such file"),
+        (lambda: stowplan.analyze(b"\x80\4\x95pickle"), "<bytes>: error: this is neither text nor"),
         (lambda: SEED.values[1.5], "rows are found by number, by name or as a slice, not by 1.5"),
     ],
 )
@@ -182,6 +187,10 @@ def test_a_pipe_is_read_by_the_core_alone(
 def test_kinds_of_errors() -> None:
     with pytest.raises(TypeError):
         SEED.page("x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        stowplan.analyze(fractions.Fraction(1, 2))
+    with pytest.raises(KeyError, match="did you mean `temp_size_in_bytes`"):
+        SEED.reconcile()["temp_size_bytes"]
     with pytest.raises(FileNotFoundError):
         SEED.save("no/where/view.html")
     with pytest.raises(KeyError, match=r"did you mean `copy\.3`"):

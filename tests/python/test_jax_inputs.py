@@ -152,8 +152,15 @@ def test_all_releases_are_known_to_the_planner() -> None:
 
 
 def test_not_a_program(step: Any) -> None:
-    with pytest.raises(stowplan.Error, match="only for given arguments"):
+    with pytest.raises(TypeError, match="only for given arguments"):
         stowplan.analyze(step)
+    with pytest.raises(TypeError, match="holds no program"):
+        stowplan.analyze(f32(3))
+    exported = pytest.importorskip("jax.export").export(jax.jit(jnp.sin))(f32(3))
+    with pytest.raises(stowplan.ArgumentError, match="jax.jit\\(x.call\\).lower"):
+        stowplan.analyze(exported)
+    call = jax.jit(exported.call).lower(f32(3))
+    assert stowplan.analyze(call).total_bytes > 0
     with pytest.raises(stowplan.Error, match="is no program"):
         stowplan.analyze(object())
 
