@@ -95,6 +95,19 @@ class Analysis:
         self._notes = notes
         self._stats = stats
 
+    # A plan never changes, so a copy is the same one. It lives in this process only.
+    def __copy__(self) -> Analysis:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Analysis:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "an Analysis cannot be pickled, nor sent to another process\n"
+            "  send what it was made of, or what you asked it: rows, tables, to_json(), to_pandas()"
+        )
+
     # What it is.
 
     @property
@@ -209,13 +222,9 @@ class Analysis:
     def _value(self, row: int) -> Value:
         return Value(row, *self._plan.value(row))
 
-    def _row_of(self, name: str) -> int:
+    def _row_of(self, name: str) -> int | None:
         rows = self._plan.find_values(arguments.encodable(name))
-        if not rows:
-            known = (self._value(row).name for row in range(self._plan.value_count))
-            hint = arguments.nearest(name, known)
-            raise KeyError(f"there is no value {name!r}; {hint}".rstrip("; "))
-        return rows[0]
+        return rows[0] if rows else None
 
     @property
     def allocations(self) -> Rows[Allocation]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import operator
 import os
 from collections.abc import Callable, Iterable
@@ -123,7 +124,10 @@ def function(value: Any, name: str, wanted: str) -> Callable[..., Any]:
     return called
 
 
+_MOST_NAMES = 10_000  # comparing more takes seconds
+
+
 def nearest(word: str, words: Iterable[str]) -> str:
     """ "did you mean `x`?", or empty."""
-    close = difflib.get_close_matches(word.lower(), list(words), 1)
+    close = difflib.get_close_matches(word.lower(), list(itertools.islice(words, _MOST_NAMES)), 1)
     return f"did you mean `{close[0]}`?" if close else ""

@@ -9,7 +9,6 @@ import os
 import re
 import sys
 import tempfile
-import webbrowser
 from pathlib import Path
 
 from . import arguments
@@ -62,10 +61,14 @@ def frame_of(page: str, height: int = 720) -> str:
 def show_page(page: str, name: str) -> None:
     """Below the cell of a notebook, else in the browser."""
     if in_notebook():
-        from IPython.display import HTML, display  # type: ignore[import-not-found, unused-ignore]
+        from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
 
-        display(HTML(frame_of(page)))  # type: ignore[no-untyped-call, unused-ignore]
+        # As a bundle: IPython's HTML() warns of frames.
+        bundle = {"text/html": frame_of(page), "text/plain": f"<the viewer of {name}>"}
+        display(bundle, raw=True)  # type: ignore[no-untyped-call, unused-ignore]
         return
+    import webbrowser
+
     # The browser reads it after we are gone, so nobody removes it but the system.
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]
     path = Path(tempfile.mkdtemp(prefix="stowplan-")) / f"{stem or 'view'}.html"

@@ -118,6 +118,11 @@ def html_table(rows: Iterable[Any], columns: Sequence[str]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def more_than(shown: int, count: int) -> str:
+    """How many rows a notebook does not show; empty: it shows all."""
+    return f"<p>and {count - shown} more</p>" if count > shown else ""
+
+
 def _count_of(rows: int) -> str:
     return "1 row" if rows == 1 else f"{rows} rows"
 
@@ -133,7 +138,7 @@ class Rows(Sequence[T], Generic[T]):
         count: int,
         make: Callable[[int], T],
         row_type: type[T],
-        find: Callable[[str], int] | None = None,
+        find: Callable[[str], int | None] | None = None,
     ) -> None:
         self._count = count
         self._make = make
@@ -158,7 +163,11 @@ class Rows(Sequence[T], Generic[T]):
         if isinstance(key, str):
             if self._find is None:
                 raise ArgumentError("these rows have no names: they are found by number")
-            return self._make(self._find(key))
+            found = self._find(key)
+            if found is None:
+                hint = arguments.nearest(key, (getattr(row, "name", "") for row in self))
+                raise KeyError(f"there is no value {key!r}; {hint}".rstrip("; "))
+            return self._make(found)
         try:
             key = operator.index(key)
         except TypeError:
@@ -176,12 +185,8 @@ class Rows(Sequence[T], Generic[T]):
     def __contains__(self, key: object) -> bool:
         """Whether there is such a row, or one of this name."""
         if not isinstance(key, str) or self._find is None:
-            return any(row == key for row in self)
-        try:
-            self._find(key)
-        except KeyError:
-            return False
-        return True
+            return isinstance(key, self._row_type) and any(row == key for row in self)
+        return self._find(key) is not None
 
     # All rows are made: another process has no plan to make them from.
     def __reduce__(self) -> tuple[Any, ...]:
@@ -191,9 +196,7 @@ class Rows(Sequence[T], Generic[T]):
         return f"<{_count_of(self._count)} of {self._row_type.__name__}>"
 
     def _repr_html_(self) -> str:
-        rest = self._count - self.SHOWN
-        more = f"<p>and {rest} more</p>" if rest > 0 else ""
-        return html_table(self[: self.SHOWN], self.columns) + more
+        return html_table(self[: self.SHOWN], self.columns) + more_than(self.SHOWN, self._count)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, a row each."""
@@ -207,7 +210,7 @@ def _kept_rows(rows: tuple[T, ...], row_type: type[T], has_names: bool) -> Rows[
         for column in ("name", "instruction"):  # a name counts before an instruction
             for number, row in enumerate(rows):
                 names.setdefault(getattr(row, column, ""), number)
-    return Rows(len(rows), rows.__getitem__, row_type, names.__getitem__ if has_names else None)
+    return Rows(len(rows), rows.__getitem__, row_type, names.get if has_names else None)
 
 
 class _KeptPages:
@@ -223,6 +226,15 @@ class _KeptPages:
 
 
 PAGE_LIMIT = 30
+
+
+class _Shown:
+    """A row of a table as a notebook has it."""
+
+    def __init__(self, name: str, row: Row) -> None:
+        self.name = name
+        self.size = row.size
+        self.values = row.values
 
 
 class Table(Sequence[Row]):
@@ -281,7 +293,10 @@ class Table(Sequence[Row]):
         return Table, (self.by, self.time, self.space, self.bytes, self.rows, pages)
 
     def _repr_html_(self) -> str:
-        return html_table(self.rows[: Rows.SHOWN], ("name", "size", "values"))
+        # What is part of the row above stands farther right.
+        shown = [_Shown("\u2003" * row.depth + row.name, row) for row in self.rows[: Rows.SHOWN]]
+        table = html_table(shown, ("name", "size", "values"))
+        return table + more_than(Rows.SHOWN, len(self.rows))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas frame, a row each."""

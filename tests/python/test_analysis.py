@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 import stowplan
@@ -226,6 +230,30 @@ def test_reconcile_asks_the_core_once() -> None:
     figures = stowplan.Analysis(Watched()).reconcile()  # type: ignore[arg-type]
     assert asked == ["reconcile"]
     assert str(figures) == str(stowplan.Analysis(plan).reconcile())
+
+
+def test_copies_and_pickles(seed: Path) -> None:
+    """A plan never changes: copies are the same one. It does not leave the process."""
+    r = stowplan.analyze(seed)
+    best = stowplan.assign(MODULE, policy="best", target="cpu")
+    for plan in (r, best):
+        assert copy.copy(plan) is plan and copy.deepcopy([plan]) == [plan]
+        with pytest.raises(TypeError, match="an Analysis cannot be pickled"):
+            pickle.dumps(plan)
+    assert copy.deepcopy(stowplan.diff(best, best)).a is best
+
+
+def test_show_in_a_notebook(seed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[Any, Any]] = []
+    display = types.SimpleNamespace(display=lambda data, raw: shown.append((data, raw)))
+    shell = types.SimpleNamespace(kernel=True)
+    ipython = types.SimpleNamespace(get_ipython=lambda: shell, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    stowplan.analyze(seed).show()
+    ((data, raw),) = shown
+    assert raw and data["text/html"].startswith("<iframe ")
+    assert data["text/plain"] == "<the viewer of seed_004>"
 
 
 def test_show_opens_a_browser(seed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,27 @@ def test_html_is_escaped(seed: Path) -> None:
     assert "&lt;b&gt;&amp;" in rows._repr_html_()
 
 
+def test_notebooks_show_trees_and_what_is_left_out() -> None:
+    rows = tuple(
+        stowplan.Row(f"r{n}", n - 1 if n else None, n % 3, 1, 1, 1, False, None) for n in range(25)
+    )
+    table = stowplan.Table("op_name", 0, 0, 25, rows, lambda limit: "")
+    text = table._repr_html_()
+    assert "<td>\u2003\u2003r2</td>" in text and "<td>r3</td>" in text
+    assert text.endswith("<p>and 5 more</p>")
+    assert "more" not in stowplan.Table("op_name", 0, 0, 20, rows[:20], str)._repr_html_()
+
+
+def test_names_of_many_values_are_asked_quickly(seed: Path) -> None:
+    """`in` says no without looking for what was meant."""
+    made: list[int] = []
+    rows = stowplan.Rows(10**9, made.append, stowplan.Value, lambda name: None)
+    assert "copy.3" not in rows and 3 not in rows
+    assert made == []
+    values = stowplan.analyze(seed).values
+    assert "copy.3" in values and values[3] in values
+
+
 def test_slices_and_repr(seed: Path) -> None:
     r = stowplan.analyze(seed)
     assert [value.row for value in r.values[2:5]] == [2, 3, 4]
@@ -82,13 +103,26 @@ def test_slices_and_repr(seed: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("14GiB", 14 << 30), ("512K", 512 << 10), (4096, 4096), ("1.5G", 3 << 29), (0, 0)],
+    [
+        ("14GiB", 14 << 30),
+        ("14 GiB", 14 << 30),
+        (" 14 gb ", 14 << 30),
+        ("2 b", 2),
+        ("512K", 512 << 10),
+        (4096, 4096),
+        ("1.5G", 3 << 29),
+        ("1e3", 1000),
+        (0, 0),
+        ("9007199254740993", 9007199254740993),
+    ],
 )
 def test_sizes(text: int | str, size: int) -> None:
     assert stowplan.parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "many", "-1", -1, True, 1 << 63, float("nan")])
+@pytest.mark.parametrize(
+    "text", ["", " ", "many", "-1", "1e", "1 2", "3 q", -1, True, 1 << 63, float("nan")]
+)
 def test_no_sizes(text: object) -> None:
     with pytest.raises(stowplan.Error):
         stowplan.parse_size(text)  # type: ignore[arg-type]
