@@ -78,7 +78,8 @@ class AdviceList(Sequence[Advice]):
         return self._page.removesuffix("\n")
 
     def __repr__(self) -> str:
-        return f"<{len(self.advice)} pieces of advice, {self.tried} tried>"
+        pieces = "1 piece" if len(self.advice) == 1 else f"{len(self.advice)} pieces"
+        return f"<{pieces} of advice, {self.tried} tried>"
 
     def _repr_html_(self) -> str:
         return html_table(self.advice, _COLUMNS)

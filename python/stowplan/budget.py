@@ -67,6 +67,11 @@ def _causes(table: Table | None) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=lambda row: -row.own)[:_MOST_CAUSES])
 
 
+def _share(part: int, whole: int) -> str:
+    """As on the command line: what is little is not nothing."""
+    return "<0.1%" if 0 < part * 1000 < whole else f"{part / whole:.1%}"
+
+
 def _message(footprint: Footprint, limit: int, table: Table | None, causes: tuple[Row, ...]) -> str:
     lines = [
         f"{footprint.module} takes {format_size(footprint.bytes)}, the budget is "
@@ -78,7 +83,7 @@ def _message(footprint: Footprint, limit: int, table: Table | None, causes: tupl
         sizes = [format_size(row.own) for row in causes]
         width = max(map(len, sizes))
         lines += [
-            f"  {size:>{width}}  {row.own / table.bytes:6.1%}  {row.name}"
+            f"  {size:>{width}}  {_share(row.own, table.bytes):>6}  {row.name}"
             for size, row in zip(sizes, causes, strict=True)
         ]
     return "\n".join(lines)
@@ -92,6 +97,10 @@ class Budget:
         self.of = of
         self.checked: list[Footprint] = []
         self.unread: list[str] = []  # modules that could not be checked, and why
+
+    def __repr__(self) -> str:
+        count = "1 program" if len(self.checked) == 1 else f"{len(self.checked)} programs"
+        return f"<stowplan.Budget of {format_size(self.limit)}, {count} checked>"
 
     @property
     def largest(self) -> Footprint | None:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
-from . import compile_hook
+from . import arguments, compile_hook
 from .errors import Error
 from .jax_inputs import Extracted, extract_from
 from .progress import Progress
 from .sizes import format_size
+from .tables import Rows, html_table, more_than
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -37,8 +38,23 @@ class Captured:
 
         return analyze(self)
 
+    # The plan stays here; it is made again where it is asked for.
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "analysis"}
+
     def __repr__(self) -> str:
         return f"<stowplan.Captured {self.name}, compiled in {self.seconds:.2f} s>"
+
+
+class _Shown:
+    """A module as a notebook has it."""
+
+    def __init__(self, module: Captured) -> None:
+        analysis = module.analysis
+        self.name = module.name
+        self.size = format_size(analysis.total_bytes)
+        self.peak = format_size(analysis.peak.bytes) if analysis.has_peak else ""
+        self.seconds = f"{module.seconds:.2f}"
 
 
 class Capture(Sequence[Captured]):
@@ -98,7 +114,8 @@ class Capture(Sequence[Captured]):
         for module in self._modules:
             if key in (module.name, module.name.removeprefix("jit_")):
                 return module
-        raise KeyError(key)
+        hint = arguments.nearest(key, (module.name for module in self._modules))
+        raise KeyError(f"no module {key!r} was compiled; {hint}".rstrip("; "))
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -112,9 +129,22 @@ class Capture(Sequence[Captured]):
     def _count(self) -> str:
         return "1 module" if len(self) == 1 else f"{len(self)} modules"
 
+    # A terminal does not travel.
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _capture_of, (self._modules, self._unread)
+
+    def _by_size(self) -> list[Captured]:
+        """The largest first."""
+        return sorted(self, key=lambda module: -module.analysis.total_bytes)
+
+    def _repr_html_(self) -> str:
+        rows = [_Shown(module) for module in self._by_size()]
+        table = html_table(rows[: Rows.SHOWN], ("name", "size", "peak", "seconds"))
+        return table + more_than(Rows.SHOWN, len(rows))
+
     def __str__(self) -> str:
         """A table, largest first."""
-        rows = sorted(self, key=lambda module: -module.analysis.total_bytes)
+        rows = self._by_size()
         sizes = [format_size(module.analysis.total_bytes) for module in rows]
         width = max(map(len, sizes), default=0)
         lines = [self._count()]
@@ -122,6 +152,14 @@ class Capture(Sequence[Captured]):
             f"  {size:>{width}}  {module.name}" for size, module in zip(sizes, rows, strict=True)
         ]
         return "\n".join(lines)
+
+
+def _capture_of(modules: list[Captured], unread: list[str]) -> Capture:
+    """What came from another process."""
+    made = Capture(False)
+    made._modules.extend(modules)
+    made._unread.extend(unread)
+    return made
 
 
 def capture(*, progress: bool | None = None) -> Capture:

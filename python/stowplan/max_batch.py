@@ -30,7 +30,7 @@ class BatchSample:
     error: str = ""  # what the compiler said when it ran out of memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MaxBatch:
     """The largest batch that fits, and how it was found."""
 
@@ -59,6 +59,12 @@ class MaxBatch:
             verdict = "fits" if sample.fits else "too much"
             lines.append(f"{sample.batch}: {size}{told}, {verdict} ({sample.seconds:.1f} s)")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"<stowplan.MaxBatch {self.batch} in {format_size(self.budget)}, "
+            f"{self.compiles} sizes compiled>"
+        )
 
     def __int__(self) -> int:
         return self.batch
@@ -125,6 +131,7 @@ class _Search:
             analysis = analyze(self._lower(batch))
         except Exception as error:
             if not _is_out_of_memory(error):
+                error.add_note(f"stowplan: this was batch {batch} of max_batch")
                 raise
             if units < min(self.samples, default=units + 1):
                 self.smallest_error = error

@@ -45,8 +45,11 @@ def test_captures_calls_and_compiles() -> None:
     assert modules[0].seconds > 0
     assert str(modules).startswith("2 modules\n  48.0KiB (49152)  jit_")
     assert modules.unread == []
-    with pytest.raises(KeyError):
-        modules["other"]
+    with pytest.raises(KeyError, match="no module 'caled' was compiled; did you mean"):
+        modules["caled"]
+    assert "<td>jit_called</td><td>48.0KiB (49152)</td>" in modules._repr_html_()
+    again = pickle.loads(pickle.dumps(modules))
+    assert str(again) == str(modules) and again[0].seconds == modules[0].seconds
 
 
 def test_jax_is_as_it_was() -> None:
@@ -146,6 +149,13 @@ def test_budget_is_exceeded() -> None:
     assert sum(row.own for row in error.causes) == 49152
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.bytes, again.limit) == (words, error.bytes, error.limit)
+
+
+def test_little_is_not_nothing() -> None:
+    with pytest.raises(stowplan.BudgetExceeded) as caught, stowplan.budget("1KiB") as watch:
+        assert repr(watch) == "<stowplan.Budget of 1.0KiB (1024), 0 programs checked>"
+        jnp.full((3, 1237), 2.0)
+    assert "   4B   <0.1%  (parameters)" in str(caught.value)
 
 
 def test_budget_of_the_peak() -> None:

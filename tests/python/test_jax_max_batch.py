@@ -219,8 +219,14 @@ def test_other_memory_says_nothing_about_the_batch(error: Exception) -> None:
             raise error
         return program(10)
 
-    with pytest.raises(type(error), match="out of memory"):
+    with pytest.raises(type(error), match="out of memory") as caught:
         stowplan.max_batch(lower, "1GiB")
+    assert "stowplan: this was batch 16 of max_batch" in caught.value.__notes__
+
+
+def test_repr_is_short() -> None:
+    found, _ = search(lambda b: 100 * b, 1000)
+    assert repr(found) == f"<stowplan.MaxBatch 10 in 1000B, {found.compiles} sizes compiled>"
 
 
 def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
