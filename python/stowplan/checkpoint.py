@@ -8,6 +8,7 @@ another function, or of an input that has changed since, stay and are not used.
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import pickle
@@ -95,8 +96,13 @@ class Checkpoint:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        os.fsync(self._file)
-        os.close(self._file)
+        try:
+            os.fsync(self._file)
+        except OSError as problem:
+            if problem.errno != errno.EINVAL:  # a device such as /dev/null keeps nothing
+                raise
+        finally:
+            os.close(self._file)
 
     def _lock(self) -> None:
         try:

@@ -124,6 +124,10 @@ def test_other_files_are_not_touched(tmp_path: Path):
         assert file.read_text() == text
 
 
+def test_a_checkpoint_that_keeps_nothing():
+    assert len(stowplan.sweep(SEED_PATHS[0], workers=0, checkpoint="/dev/null")) == 1
+
+
 def test_a_checkpoint_belongs_to_one_sweep(tmp_path: Path):
     file = tmp_path / "done.jsonl"
 
