@@ -200,6 +200,7 @@ def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: 
             target=target or extracted.target or "",
             xla_version=xla_version or extracted.xla_version or "",
             parameter_names=extracted.parameter_names or [],
+            caller="the call" if target else "the executable",
         )
 
     other = [

@@ -133,8 +133,11 @@ std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& op
     return refuse(complaints);
   std::optional<Setting> setting = Settle(module, options, listener);
   if (!setting) return std::nullopt;
-  listener.Note(
-      fmt::format("note: there is no plan; it is made as XLA does,\n      {}\n", setting->words));
+  // In Python it may be that one was not wanted.
+  const bool is_missing = listener.speech() == Speech::kCommandLine;
+  listener.Note(fmt::format("note: {} made as XLA does,\n      {}\n",
+                            is_missing ? "there is no plan; it is" : "the plan is",
+                            setting->words));
   if (!IsScheduled(module)) {
     Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, listener);
     if (!scheduled) return refuse(scheduled.error());

@@ -31,12 +31,16 @@ std::shared_ptr<Plan> Load(const std::vector<std::string>& paths, const std::str
 
 std::shared_ptr<Plan> LoadBytes(const nb::bytes& data, const std::string& name,
                                 const std::string& target, const std::string& xla_version,
-                                const std::vector<std::string>& parameter_names) {
+                                const std::vector<std::string>& parameter_names,
+                                const std::string& caller) {
   // The caller holds the bytes, and nobody can change them.
   const std::string_view bytes(data.c_str(), data.size());
   const Unlocked unlocked;
-  return Plan::LoadBytes(
-      bytes, name, {.target = target, .version = xla_version, .parameter_names = parameter_names});
+  return Plan::LoadBytes(bytes, name,
+                         {.target = target,
+                          .version = xla_version,
+                          .parameter_names = parameter_names,
+                          .caller = caller});
 }
 
 std::vector<Text> Texts(const auto& texts) { return {texts.begin(), texts.end()}; }
@@ -96,7 +100,7 @@ void BindLoad(nb::module_& module, PlanClass& plan) {
              "The plan in these files or this dump directory.");
   module.def("load_bytes", LoadBytes, "data"_a, "name"_a = "<bytes>", nb::kw_only(),
              "target"_a = "", "xla_version"_a = "",
-             "parameter_names"_a = std::vector<std::string>(),
+             "parameter_names"_a = std::vector<std::string>(), "caller"_a = "the call",
              "The plan in these bytes: a module or a report, text or proto, packed or not.");
   module.def("target_names", [] { return Texts(cli::TargetNames()); });
   module.def("xla_versions", [] { return Texts(cli::VersionNames()); });

@@ -41,10 +41,12 @@ T Need(Result<T> result) {
 // Gathers what the command line would print.
 class Collector : public cli::Listener {
  public:
+  explicit Collector(std::string caller = "the call") : caller_(std::move(caller)) {}
+
   using Listener::Show;
   void Show(const Diagnostics& diagnostics, size_t limit) override;
   void Note(std::string_view text) override;
-  [[nodiscard]] std::string_view CallerName() const override { return "the call"; }
+  [[nodiscard]] std::string_view CallerName() const override { return caller_; }
   [[nodiscard]] cli::Speech speech() const override { return cli::Speech::kPython; }
 
   // The value, or a Failure with the errors that were shown.
@@ -57,6 +59,7 @@ class Collector : public cli::Listener {
   [[nodiscard]] const Diagnostics& errors() const { return errors_; }
 
  private:
+  std::string caller_;
   Diagnostics errors_;
   std::vector<std::string> notes_;  // warnings too
 };

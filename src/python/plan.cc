@@ -73,7 +73,7 @@ std::shared_ptr<Plan> Plan::LoadBytes(std::string_view bytes, std::string name,
                                       LoadOptions options) {
   CheckNames(options);
   if (bytes.empty()) throw Failure(Fail(std::move(name), "there are no bytes").error());
-  Collector collector;
+  Collector collector(options.caller);
   std::shared_ptr<const Source> source = Need(UnpackSource(std::move(name), bytes));
   cli::InputModule module = Need(cli::InputOf(std::move(source)));
   cli::PlanInput input =

@@ -28,6 +28,7 @@ struct LoadOptions {
   std::string target = {};
   std::string version = {};
   std::vector<std::string> parameter_names = {};
+  std::string caller = "the call";  // who says the target
 };
 
 // A Failure when there is no such target or version.
