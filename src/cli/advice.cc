@@ -61,7 +61,7 @@ void AppendAdvice(const AdviceReport& report, const Advice& advice, std::string_
     AppendItem(advice.notes[i], out);
   if (advice.notes.size() > kMostNotes)
     out += fmt::format("   - and {} more ({} all)\n", advice.notes.size() - kMostNotes,
-                       speech == Speech::kPython ? "`notes` are" : "--format=json has");
+                       speech == Speech::kPython ? "its `notes` have" : "--format=json has");
 }
 
 std::string NameOf(const advise::Argument& argument) {
