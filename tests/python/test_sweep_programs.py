@@ -159,6 +159,32 @@ def test_the_bar_is_for_terminals_only():
     assert max(map(len, shown.split("\r"))) < 80
 
 
+class Tee:
+    """What programs put in place of standard error."""
+
+    def __init__(self, error: Exception | None = None):
+        self.written: list[str] = []
+        self._error = error
+
+    def write(self, text: str):
+        if self._error:
+            raise self._error
+        self.written.append(text)
+
+    def flush(self):
+        pass
+
+
+@pytest.mark.parametrize("stream", [None, Tee(), Tee(BrokenPipeError())])
+def test_standard_error_of_all_kinds(stream: Tee | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "stderr", stream)
+    for progress in (None, True):
+        result = stowplan.sweep(SEED_PATHS[:1], workers=0, progress=progress)
+        assert len(result) == 1
+        if stream is not None:
+            assert bool(stream.written) == (progress is True and stream._error is None)
+
+
 def test_import_stays_light():
     code = "import stowplan, sys; print(*sys.modules)"
     modules = subprocess.check_output([sys.executable, "-c", code], text=True).split()
