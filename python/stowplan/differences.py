@@ -145,6 +145,7 @@ def diff(
     by: str = "cause",
     limit: int = 8,
     target: str | None = None,
+    xla_version: str | None = None,
     module: str | None = None,
 ) -> DiffResult:
     """What changed from `a` to `b`; both are anything that `analyze` takes.
@@ -156,7 +157,10 @@ def diff(
     shown = arguments.rows(limit)
     # The settings are for what is no plan yet.
     first, second = (
-        x if isinstance(x, Analysis) else plan_of(x, target=target, module=module) for x in (a, b)
+        x
+        if isinstance(x, Analysis)
+        else plan_of(x, target=target, xla_version=xla_version, module=module)
+        for x in (a, b)
     )
     document, page, markdown = _core.diff(first._plan, second._plan, by, shown)
     return DiffResult(first, second, json.loads(document), page, markdown)

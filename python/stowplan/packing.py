@@ -108,8 +108,9 @@ def pack(
 ) -> PackResult:
     """Offsets for buffers, so that no two that are alive at once overlap, in little memory.
 
-    Buffer i has `sizes[i]` bytes and is alive from `starts[i]` until before `ends[i]`; its offset
-    is a multiple of `alignment`. With a `capacity`, looks for a plan that fits, or a proof that
+    Buffer i has `sizes[i]` bytes and is alive from `starts[i]` until before `ends[i]`: live ranges
+    of an Analysis, which have their last moment, give `ends + 1`. Its offset is a multiple of
+    `alignment`. With a `capacity`, looks for a plan that fits, or a proof that
     there is none. With a `time_limit` in seconds the search goes on for so long; without, it ends
     by itself, always with the same plan. Ctrl-C ends it too: the best so far is returned.
 

@@ -137,6 +137,13 @@ def test_diff_is_that_of_the_command_line() -> None:
     assert back.change == -difference.change
 
 
+def test_diff_of_modules_by_the_rules_of_a_release() -> None:
+    difference = stowplan.diff(MODULE, MODULE, target="cpu", xla_version="jaxlib-0.10.2")
+    assert not difference
+    for plan in (difference.a, difference.b):
+        assert plan.notes[0].endswith("target cpu by the call, rules of jaxlib-0.10.2")
+
+
 def test_no_difference(seed: Path) -> None:
     same = stowplan.diff(seed, seed)
     assert not same
