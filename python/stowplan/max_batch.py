@@ -6,6 +6,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from . import arguments
@@ -99,6 +101,41 @@ def _is_out_of_memory(error: Exception) -> bool:
     return is_xla and "Ran out of memory" in words
 
 
+# A line that foretells to one part in so many is right.
+_STRAIGHT = 30
+
+
+# A curve that leaves more than half of the sizes costs patience, less than half gives some back.
+_PATIENCE = 8
+_COST = 2
+
+
+class _Curve:
+    """The polynomial through two or three points, by Newton's differences."""
+
+    def __init__(self, points: list[tuple[int, int]]) -> None:
+        self._places = [x for x, _ in points]
+        row = [Fraction(y) for _, y in points]
+        self._terms = [row[0]]
+        for order in range(1, len(points)):
+            row = [
+                (row[at + 1] - row[at]) / (self._places[at + order] - self._places[at])
+                for at in range(len(row) - 1)
+            ]
+            self._terms.append(row[0])
+
+    @property
+    def bend(self) -> Fraction:
+        """More than 0: it rises faster and faster."""
+        return self._terms[2] if len(self._terms) > 2 else Fraction(0)
+
+    def __call__(self, x: int) -> int:
+        value = Fraction(0)
+        for term, place in zip(reversed(self._terms), reversed(self._places), strict=True):
+            value = value * (x - place) + term
+        return floor(value)
+
+
 class _Search:
     """In units of `step`: batch = units * step."""
 
@@ -113,6 +150,7 @@ class _Search:
         self.samples: dict[int, BatchSample] = {}
         self.analyses: dict[int, Analysis] = {}
         self.smallest_error: Exception | None = None  # of the smallest that ran out
+        self._is_bent = False
 
     def fits(self, units: int) -> bool:
         """Compiles a size, unless that was done."""
@@ -125,7 +163,8 @@ class _Search:
 
         batch = units * self._step
         self._progress.show(f"{len(self.samples)} sizes compiled; batch {batch} ...")
-        predicted = self._predict(units)
+        curve = self._best_curve(units)
+        predicted = None if curve is None else curve(units)
         start = time.perf_counter()
         try:
             analysis = analyze(self._lower(batch))
@@ -139,6 +178,7 @@ class _Search:
             return BatchSample(batch, None, predicted, False, seconds, str(error))
         size = footprint_of(analysis, self._of).bytes
         self.analyses[units] = analysis
+        self._learn(units, size)
         return BatchSample(batch, size, predicted, size <= self._limit, time.perf_counter() - start)
 
     @property
@@ -151,35 +191,50 @@ class _Search:
         """The smallest above `low` that does not."""
         return min((units for units in self.samples if units > self.low), default=None)
 
-    def _line(self, units: int) -> tuple[int, int, int, int] | None:
-        """The two samples whose line leads to `units`: those around it, or the nearest two."""
+    def _curve(self, near: int, count: int) -> _Curve | None:
+        """Through `count` samples: those on both sides of `near` first, then the nearest."""
         known = sorted(
             ((k, s.bytes) for k, s in self.samples.items() if s.bytes is not None),
-            key=lambda point: (abs(point[0] - units), point[0]),
+            key=lambda point: (abs(point[0] - near), point[0]),
         )
-        if len(known) < 2:
+        if len(known) < count:
             return None
         nearest = known[0]
-        other = next((p for p in known[1:] if (p[0] < units) != (nearest[0] < units)), known[1])
-        (x0, y0), (x1, y1) = sorted((nearest, other))
-        return x0, y0, x1, y1
+        beyond = [p for p in known[1:] if (p[0] < near) != (nearest[0] < near)]
+        points = [nearest, *beyond[:1]]
+        points += [point for point in known if point not in points]
+        return _Curve(points[:count])
 
-    def _predict(self, units: int) -> int | None:
-        line = self._line(units)
-        if line is None:
-            return None
-        x0, y0, x1, y1 = line
-        return y0 + (y1 - y0) * (units - x0) // (x1 - x0)
+    def _best_curve(self, near: int) -> _Curve | None:
+        """A line or a parabola: what foretold the last sample better."""
+        return (self._curve(near, 3) if self._is_bent else None) or self._curve(near, 2)
 
-    def guess(self, near: int) -> int | None:
-        """The largest size that fits by the line near this one; None: the line does not rise."""
-        line = self._line(near)
-        if line is None:
+    def _learn(self, units: int, size: int) -> None:
+        """Which kind of curve is right here; before the sample is among the known."""
+        line, parabola = self._curve(units, 2), self._curve(units, 3)
+        if line is None or parabola is None:
+            return
+        off = abs(line(units) - size)
+        # Steps and jumps of some percent bend no line.
+        self._is_bent = off * _STRAIGHT > size and abs(parabola(units) - size) < off
+
+    def guess(self, near: int, most: int) -> int | None:
+        """The largest size up to `most` that fits by the curve near this one; None: it does not
+        rise.
+        """
+        curve = self._best_curve(near)
+        if curve is not None and curve.bend < 0 and self.high is None:
+            curve = self._curve(near, 2)  # a parabola that comes down again leads nowhere
+        if curve is None or curve(most) <= curve(self.low):
             return None
-        x0, y0, x1, y1 = line
-        if y1 <= y0:
-            return None
-        return x0 + (self._limit - y0) * (x1 - x0) // (y1 - y0)
+        fits, too_much = self.low, most + 1
+        while too_much - fits > 1:
+            middle = (fits + too_much) // 2
+            if curve(middle) <= self._limit:
+                fits = middle
+            else:
+                too_much = middle
+        return fits
 
     def run(self, first: int, most: int) -> None:
         """Until `low` fits and `low` + 1 does not, or `most` fits."""
@@ -189,23 +244,24 @@ class _Search:
         # A second point, far enough for a slope.
         if first < most:
             self.fits(min(first * 16, most))
-        stalls = 0
+        patience = _PATIENCE
         while self.low < most:
             low, high = self.low, self.high
             if high is None:
-                guess = self.guess(low + 1)
-                # Nothing is known above: the line may lead far, but not for ever.
-                guess = low * 16 if guess is None else min(guess, low * 4096)
+                # Nothing is known above: the curve may lead far, but not for ever.
+                guess = self.guess(low + 1, min(most, low * 4096))
+                guess = low * 16 if guess is None else guess
                 self.fits(min(max(guess, low + 1), most))
                 continue
             if high == low + 1:
                 return
-            # When the line does not lead on, halving does.
+            # When curves do not lead on, halving does.
             middle = (low + high) // 2
-            guess = self.guess(middle) if stalls < 2 else None
+            guess = self.guess(middle, high - 1) if patience >= _COST else None
             self.fits(middle if guess is None else min(max(guess, low + 1), high - 1))
             rest = self.high - self.low if self.high is not None else high - low
-            stalls = stalls + 1 if rest > middle - low + 1 else max(0, stalls - 1)
+            is_half = rest <= middle - low + 1
+            patience = min(patience + 1, _PATIENCE) if is_half else patience - _COST
 
     def _go_down(self) -> None:
         """The first size does not fit: is there a smaller one?"""
@@ -228,10 +284,10 @@ def max_batch(
         stowplan.max_batch(lambda b: step.lower(params, spec(b)), budget="14GiB")
 
     `lower` gives the program for a batch size: a Lowered, a Compiled, or anything else that
-    `analyze` takes. Nothing is executed. A line through the sizes compiled so far says which one
-    to try next. The answer does not rest on it: the batch that is returned was compiled and fits,
-    and the next larger one was compiled and does not. A size that XLA runs out of memory for
-    does not fit; when it is the smallest, XLA's error is raised, as all others are.
+    `analyze` takes. Nothing is executed. A line or a parabola through the sizes compiled so far
+    says which one to try next. The answer does not rest on it: the batch that is returned was
+    compiled and fits, and the next larger one was compiled and does not. A size that XLA runs out
+    of memory for does not fit; when it is the smallest, XLA's error is raised, as all others are.
 
     `of` is what must fit, as for `stowplan.budget`. Batches are multiples of `step` (the size of a
     mesh, say) up to `most`; the first that is tried is `first`.

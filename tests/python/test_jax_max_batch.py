@@ -135,6 +135,15 @@ def test_steps_and_kinks() -> None:
         assert len(asked) == len(set(asked)) <= 32  # twice what halving takes
 
 
+@pytest.mark.parametrize("budget", [10**6, 10**8, 1 << 30, 14 << 30])
+@pytest.mark.parametrize("linear", [0, 700])
+def test_parabola(linear: int, budget: int) -> None:
+    """Lengths of sequences: attention takes their square."""
+    found, asked = search(lambda b: 8 * b * b + linear * b, budget)
+    assert 8 * found.batch**2 + linear * found.batch <= budget < found.next_bytes
+    assert len(asked) <= 7, found.log
+
+
 def test_jump_at_every_size() -> None:
     found, asked = search(lambda b: 10 if b < 7777 else 10**9, 1000)
     assert found.batch == 7776
