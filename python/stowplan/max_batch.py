@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,8 @@ from .progress import Progress
 from .sizes import format_size, parse_size
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from .analysis import Analysis
 
 
@@ -103,8 +104,6 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 # A line that foretells to one part in so many is right.
 _STRAIGHT = 30
-
-
 # A curve that leaves more than half of the sizes costs patience, less than half gives some back.
 _PATIENCE = 8
 _COST = 2
@@ -114,6 +113,8 @@ class _Curve:
     """The polynomial through two or three points, by Newton's differences."""
 
     def __init__(self, points: list[tuple[int, int]]) -> None:
+        from fractions import Fraction
+
         self._places = [x for x, _ in points]
         row = [Fraction(y) for _, y in points]
         self._terms = [row[0]]
@@ -125,12 +126,12 @@ class _Curve:
             self._terms.append(row[0])
 
     @property
-    def bend(self) -> Fraction:
-        """More than 0: it rises faster and faster."""
-        return self._terms[2] if len(self._terms) > 2 else Fraction(0)
+    def comes_down(self) -> bool:
+        """Whether it rises slower and slower, and falls in the end."""
+        return len(self._terms) > 2 and self._terms[2] < 0
 
     def __call__(self, x: int) -> int:
-        value = Fraction(0)
+        value: Fraction | int = 0
         for term, place in zip(reversed(self._terms), reversed(self._places), strict=True):
             value = value * (x - place) + term
         return floor(value)
@@ -223,8 +224,8 @@ class _Search:
         rise.
         """
         curve = self._best_curve(near)
-        if curve is not None and curve.bend < 0 and self.high is None:
-            curve = self._curve(near, 2)  # a parabola that comes down again leads nowhere
+        if curve is not None and curve.comes_down and self.high is None:
+            curve = self._curve(near, 2)
         if curve is None or curve(most) <= curve(self.low):
             return None
         fits, too_much = self.low, most + 1
