@@ -55,7 +55,10 @@ class MistakeFinder {
     for (size_t b = 0; b < problem_.buffers.size(); ++b) {
       const Buffer& buffer = problem_.buffers[b];
       if (buffer.size < 0) Complain(Part::kSize, b, "a size is not negative");
-      if (buffer.start >= buffer.end) {
+      if (buffer.start == buffer.end) {
+        Complain(Part::kLife, b,
+                 "the buffer ends as it begins: its end is the moment from which on it is dead");
+      } else if (buffer.start > buffer.end) {
         Complain(Part::kLife, b, "the buffer ends before it begins");
       } else if (int64_t length = 0; __builtin_sub_overflow(buffer.end, buffer.start, &length)) {
         Complain(Part::kLife, b, "the buffer lives for more than 64 bits can count");

@@ -145,7 +145,8 @@ TEST(PackCsv, NamesWhatIsWrong) {
   EXPECT_EQ(row("a,0,2,4,"), "2:1: 5 fields, where the header has 4");
   for (const std::string word : {"x", "nan", "NaN", "1e5", "1.5", "", "+1", "0x10", "1 2", "--1"})
     EXPECT_EQ(row("a,0," + word + ",4"), "2:5: a whole number is wanted here") << word;
-  EXPECT_EQ(row("a,2,2,4"), "2:1: the buffer ends before it begins");
+  EXPECT_EQ(row("a,2,2,4"),
+            "2:1: the buffer ends as it begins: its end is the moment from which on it is dead");
   EXPECT_EQ(row("a,3,2,4"), "2:1: the buffer ends before it begins");
   EXPECT_EQ(row("a,-9223372036854775808,9223372036854775807,4"),
             "2:1: the buffer lives for more than 64 bits can count");
