@@ -17,6 +17,7 @@
 //     ByteSize, ComputeStats          a module's bytes, as a Target has them
 //
 //     WithSchedule                    a module with an order of execution, if it has none
+//     WithTransferFlags               a module with the sync flags of host transfers, for TPUs
 //     FindOrders, FindCallGraph, Flatten, FindValues, FindBuffers, FindLiveRanges
 //                                     what is computed where, who shares a place, who lives when;
 //                                     Analyze is all of it
@@ -131,6 +132,7 @@
 #include "stowplan/target/guess.h"
 #include "stowplan/target/size.h"
 #include "stowplan/target/stats.h"
+#include "stowplan/target/transfer_flags.h"
 #include "stowplan/text/parse.h"
 #include "stowplan/values/positions.h"
 #include "stowplan/values/value_flow.h"

@@ -18,6 +18,7 @@
 #include "stowplan/report/from_assignment.h"
 #include "stowplan/report/write.h"
 #include "stowplan/schedule/make_schedule.h"
+#include "stowplan/target/transfer_flags.h"
 
 namespace stowplan::cli {
 namespace {
@@ -174,6 +175,7 @@ std::optional<PreparedModule> Prepare(hlo::Module module, const AssignRequest& r
   if (!setting) return std::nullopt;
   if (options.has_stats || options.target.empty() || options.version.empty())
     listener.Note(fmt::format("note: {}\n", setting->words));
+  module = WithTransferFlags(std::move(module), setting->rules.target);
   if (!options.scheduler.empty() || !IsScheduled(module)) {
     Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, listener);
     if (!scheduled) return refuse(scheduled.error());

@@ -18,6 +18,7 @@
 #include "stowplan/report/summary.h"
 #include "stowplan/schedule/make_schedule.h"
 #include "stowplan/target/guess.h"
+#include "stowplan/target/transfer_flags.h"
 
 namespace stowplan::cli {
 
@@ -138,6 +139,7 @@ std::optional<PlannedModule> PlanAsXla(hlo::Module module, const PlanOptions& op
   listener.Note(fmt::format("note: {} made as XLA does,\n      {}\n",
                             is_missing ? "there is no plan; it is" : "the plan is",
                             setting->words));
+  module = WithTransferFlags(std::move(module), setting->rules.target);
   if (!IsScheduled(module)) {
     Result<hlo::Module> scheduled = Scheduled(module, setting->rules, options, listener);
     if (!scheduled) return refuse(scheduled.error());

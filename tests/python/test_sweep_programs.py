@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import stowplan
 from conftest import ROOT, SEEDS
 from stowplan import portable, sweep_workers
 from sweeps import SEED_PATHS, expected, total
