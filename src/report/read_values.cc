@@ -8,10 +8,10 @@ namespace {
 
 // Where a value begins in the text of the instruction before it: in 2024 XLA forgot the newline
 // between them. The header is the last `<number name...>` of the line.
-size_t FindGluedHead(std::string_view line, ReportBuilder& builder) {
+size_t FindHead(std::string_view line, ReportBuilder& builder) {
   if (!line.ends_with('>')) return std::string_view::npos;
   const size_t at = line.rfind('<');
-  if (at == std::string_view::npos || at == 0) return std::string_view::npos;
+  if (at == std::string_view::npos) return std::string_view::npos;
   Piece piece(line.substr(at));
   Value head;
   const size_t ints = builder.report.ints.size();
@@ -61,13 +61,53 @@ void ReadUses(Lines& lines, ReportBuilder& builder, Value& value) {
   builder.saw_empty_uses = builder.saw_empty_uses || value.uses.count == 0;
 }
 
+// Whether the text so far leaves a bracket or a string open: then it goes on in the next line.
+// Attributes of kernels may have newlines in them, and XLA prints them as they are.
+struct Brackets {
+  int64_t depth = 0;
+  bool is_quoted = false;
+
+  void Read(std::string_view line) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      if (is_quoted && c == '\\') {
+        ++i;
+      } else if (c == '"') {
+        is_quoted = !is_quoted;
+      } else if (!is_quoted) {
+        depth += c == '{' || c == '(' ? 1 : 0;
+        depth -= c == '}' || c == ')' ? 1 : 0;
+      }
+    }
+  }
+  [[nodiscard]] bool is_open() const { return is_quoted || depth > 0; }
+};
+
+bool IsHead(std::string_view line, ReportBuilder& builder) {
+  return line.starts_with('<') && FindHead(line, builder) == 0;
+}
+
+// Joins the lines of an instruction's text; ends behind the last.
+std::string_view ReadText(Lines& lines, ReportBuilder& builder, std::string_view text) {
+  Brackets brackets;
+  for (std::string_view line = text;; line = lines.line()) {
+    text = {text.data(), static_cast<size_t>(line.data() + line.size() - text.data())};
+    if (!lines.has_newline()) builder.report.dialect.from_instruction = FromInstruction::kGlued;
+    lines.Next();
+    if (lines.at_end() || IsHead(lines.line(), builder)) return text;
+    brackets.Read(line);
+    if (!brackets.is_open()) return text;
+  }
+}
+
 // The text behind `from instruction:`, and whether the next value follows on the same line.
 void ReadInstruction(Lines& lines, ReportBuilder& builder, Value& value) {
   Piece piece(lines.line());
   piece.Take(" from instruction:");
   const bool is_tight = !piece.Take(" ");
   std::string_view text = piece.rest();
-  const size_t glued = FindGluedHead(text, builder);
+  size_t glued = FindHead(text, builder);
+  if (glued == 0) glued = std::string_view::npos;  // there is no text before it
   ReportDialect& dialect = builder.report.dialect;
   if (glued != std::string_view::npos) {
     text = text.substr(0, glued);
@@ -75,13 +115,12 @@ void ReadInstruction(Lines& lines, ReportBuilder& builder, Value& value) {
   } else if (dialect.from_instruction != FromInstruction::kGlued) {
     dialect.from_instruction = is_tight ? FromInstruction::kTight : FromInstruction::kLine;
   }
-  value.instruction_text = text;
   if (glued == std::string_view::npos) {
-    if (!lines.has_newline()) dialect.from_instruction = FromInstruction::kGlued;
-    lines.Next();
+    text = ReadText(lines, builder, text);
   } else {
     lines.SkipTo(text.data() + text.size());
   }
+  value.instruction_text = text;
 }
 
 void ReadValue(Lines& lines, ReportBuilder& builder) {

@@ -171,5 +171,28 @@ TEST(CompareFigures, ManyWrongLines) {
   EXPECT_EQ(answer.complaints.back().line, static_cast<uint32_t>(std::ranges::count(text, '\n')));
 }
 
+// The attributes of a kernel may have newlines in them: the instruction ends with its brackets.
+TEST(ReadReport, InstructionsOfSeveralLines) {
+  const std::string text =
+      "BufferAssignment:\nallocation 0: size 4, maybe-live-out:\n"
+      " value: <0 p @0> (size=4,offset=0): f32[]\n"
+      " value: <1 k @0> (size=4,offset=0): f32[]\n"
+      "\nTotal bytes used: 4 (4B)\n\nUsed values:\n<0 p @0>\n positions:\n  p\n uses:\n"
+      "  k, operand 0\n from instruction: %p = f32[] custom-call(), "
+      "frontend_attributes={kernel_metadata={\n\"note\":\"{\\\"a\\\": 1, }\"\n\n}}\n"
+      "<1 k @0>\n positions:\n  k\n uses:\n from instruction: %k = f32[] copy(%p)\n\n\n"
+      "HloLiveRange (max 1):\n  InstructionSequence:\n    0:p\n    1:k\n  BufferLiveRange:\n"
+      "    p{}:0-1\n    k{}:1-2\n  Live ranges at 0 (peak):\n    p: 4 bytes\n";
+  const Answer answer = Ask(text);
+  EXPECT_TRUE(answer.is_read) << Render(answer.complaints);
+  EXPECT_NE(answer.written.find("metadata={\n\"note\":\"{\\\"a\\\": 1, }\"\n\n}}\n<1 k @0>\n"),
+            std::string::npos)
+      << answer.written;
+  // A line more than its brackets have is named.
+  std::string longer = text;
+  longer.replace(longer.find("}}\n<1"), 3, "}}\nspare\n");
+  EXPECT_FALSE(Ask(longer).is_read);
+}
+
 }  // namespace
 }  // namespace stowplan::report::test
