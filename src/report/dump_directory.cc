@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace stowplan::report {
@@ -178,6 +179,28 @@ std::vector<DumpModule> NameModules(std::vector<std::pair<Group, std::string>> f
   return modules;
 }
 
+// TPU compilers write the module once more behind the buffer assignment, into a file without it:
+// where the module has a report, such a group says nothing. How many files these are.
+int64_t DropRepeated(std::vector<std::pair<Group, std::string>>& found) {
+  std::set<std::string_view> reported;
+  for (const auto& [group, stem] : found) {
+    if (group.module.file(DumpFileKind::kAssignment)) reported.insert(group.module_name);
+  }
+  std::vector<std::pair<Group, std::string>> kept;
+  int64_t files = 0;
+  for (auto& [group, stem] : found) {
+    if (group.module.file(DumpFileKind::kAssignment) || !reported.contains(group.module_name) ||
+        !group.module.stage.ends_with("after_buffer_assignment")) {
+      kept.emplace_back(group, stem);
+      continue;
+    }
+    files +=
+        std::ranges::count_if(group.module.files, [](const auto& row) { return row.has_value(); });
+  }
+  found = std::move(kept);
+  return files;
+}
+
 }  // namespace
 
 DumpDirectory FindModules(std::span<const DumpFile> files) {
@@ -234,6 +257,7 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
                                    .reason = "has no buffer assignment",
                                    .is_module = true});
   }
+  directory.other_files += DropRepeated(found);
   directory.modules = NameModules(std::move(found));
   directory.programs = NameModules(std::move(programs));
   std::ranges::sort(directory.leftovers, {}, &DumpLeftover::path);

@@ -113,6 +113,21 @@ TEST(DumpDirectory, AProtoMayHoldTheAssignment) {
               ElementsAre(DumpLeftover{"module_0002.g", "has no buffer assignment", true}));
 }
 
+// TPU compilers write the module a second time, without the assignment.
+TEST(DumpDirectory, TheModuleBehindItsReportIsTheSame) {
+  const std::vector<DumpFile> files =
+      Files({"module_0001.f.cl_1.after_optimizations-buffer-assignment.txt",
+             "module_0001.f.cl_1.after_optimizations.hlo.pb",
+             "module_0001.f.cl_1.after_optimizations_after_buffer_assignment.hlo.pb",
+             "module_0001.f.cl_1.after_optimizations_after_buffer_assignment.txt",
+             "module_0002.g.cl_1.after_optimizations_after_buffer_assignment.hlo.pb"});
+  const DumpDirectory directory = FindModules(files);
+  EXPECT_THAT(Names(directory), ElementsAre("module_0001.f", "module_0002.g"));
+  EXPECT_EQ(directory.modules[0].file(DumpFileKind::kModuleProto), 1U);
+  EXPECT_EQ(directory.other_files, 2);
+  EXPECT_THAT(directory.leftovers, IsEmpty());
+}
+
 TEST(DumpDirectory, ProgramsWithoutAPlan) {
   const DumpDirectory directory = FindModules(
       Files({"module_0001.f.before_optimizations.txt", "module_0001.f.cpu_after_optimizations.txt",
