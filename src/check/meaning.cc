@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hlo/handed_on.h"
+
 namespace stowplan::check {
 namespace {
 
@@ -66,6 +68,11 @@ class SourceFinder {
       case Opcode::kAsyncUpdate:
       case Opcode::kAsyncDone:
         RunAsync();
+        break;
+      case Opcode::kFusion:
+        for (const hlo::HandedOn& part : hlo::FindHandedOn(module_, id_))
+          ForwardPart(part.operand, {part.input.begin(), part.input.end()},
+                      {part.output.begin(), part.output.end()});
         break;
       default:
         break;

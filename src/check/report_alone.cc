@@ -257,8 +257,31 @@ class ReportChecker {
   }
   // Whether the instruction of b may write over a: it reads it, or both are one buffer, of which a
   // report does not tell more than the place.
-  [[nodiscard]] static bool MayTakeOver(const Value& a, const Value& b) {
-    return a.instruction != b.instruction;
+  [[nodiscard]] bool MayTakeOver(const Value& a, const Value& b) const {
+    if (a.instruction != b.instruction) return true;
+    // A collective under way, which a fusion hands on and goes on with: both parts are declared to
+    // lie on one operand.
+    const std::string_view operand = DeclaredOperand(a);
+    return !operand.empty() && operand == DeclaredOperand(b);
+  }
+  // `(1, {})`: which operand the value's instruction says that it lies on.
+  [[nodiscard]] std::string_view DeclaredOperand(const Value& value) const {
+    constexpr std::string_view kName = "output_to_operand_aliasing={";
+    std::string_view text = value.instruction_text;
+    const size_t begin = text.find(kName);
+    if (begin == std::string_view::npos) return {};
+    text = text.substr(begin + kName.size() - 1);
+    std::string part = "{";
+    for (const int64_t number : report_.numbers(value.index)) {
+      if (part.size() > 1) part += ",";
+      part += fmt::format("{}", number);
+    }
+    part += "}: ";
+    const size_t end = text.find(")}");
+    const size_t at = text.find(part);
+    if (at == std::string_view::npos || at >= end) return {};
+    text = text.substr(at + part.size());
+    return text.substr(0, text.find(')') + 1);
   }
   // The last to need the value.
   [[nodiscard]] Event ReaderAt(const Value& value) const {

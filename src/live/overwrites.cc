@@ -2,9 +2,12 @@
 #include "stowplan/live/overwrites.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
+
+#include "hlo/handed_on.h"
 
 namespace stowplan {
 namespace {
@@ -39,7 +42,21 @@ class OverwriteFinder {
  public:
   OverwriteFinder(const hlo::Module& module, const CallGraph& calls, const Schedule& schedule,
                   const ValueFlow& flow)
-      : module_(module), calls_(calls), schedule_(schedule), flow_(flow) {}
+      : module_(module), calls_(calls), schedule_(schedule), flow_(flow) {
+    for (size_t k = 0; k < module.instructions.size(); ++k) {
+      const InstrId id(k);
+      for (const hlo::HandedOn& part : hlo::FindHandedOn(module, id)) {
+        const uint32_t offset =
+            flow.positions.Find(module.shapes, module.instructions[id].shape, part.output);
+        if (offset != Positions::kNowhere) kept_.insert(flow.positions.At(id, offset));
+      }
+    }
+  }
+
+  // Whether its instruction leaves the bytes as they are.
+  [[nodiscard]] bool IsHandedOn(ValueId id) const {
+    return !kept_.empty() && kept_.contains(flow_.values[id].position);
+  }
 
   // When the value is written.
   [[nodiscard]] int64_t BirthOf(ValueId id) const {
@@ -102,6 +119,7 @@ class OverwriteFinder {
   const CallGraph& calls_;
   const Schedule& schedule_;
   const ValueFlow& flow_;
+  std::set<PositionId> kept_;  // parts of results that are operands, in their places
 };
 
 }  // namespace
@@ -137,7 +155,7 @@ Diagnostics FindOverwrites(const hlo::Module& module, const CallGraph& calls,
         const auto [other_birth, other_id] = rows[other];
         const bool is_late = other_birth >= need.time && other_birth != birth;
         if (is_late) break;
-        if (other_birth < need.since ||
+        if (other_birth < need.since || finder.IsHandedOn(other_id) ||
             finder.AreExclusive(need.reader, flow.instruction(other_id)))
           continue;
         complain(id, other_id, need.reader);

@@ -246,5 +246,72 @@ TEST(Check, CallsThatNestTooDeepAreNotExecuted) {
   EXPECT_EQ(check(100'000), kTooDeep);
 }
 
+// A collective that fusions go on with between its start and its done. What they hand on is not
+// written: the source is read again behind them.
+constexpr std::string_view kCollective = R"(HloModule m, is_scheduled=true
+
+begin {
+  p = f32[4]{0} parameter(0)
+  g = f32[8]{0} all-gather(p), replica_groups={{0,1}}, dimensions={0}
+  ROOT c = (f32[4]{0}, f32[8]{0}, u32[]) custom-call(g), custom_call_target="AsyncCollectiveStart"
+}
+
+on {
+  x = f32[4]{0} parameter(3)
+  y = f32[4]{0} negate(x)
+  p1 = f32[4]{0} parameter(0)
+  d1 = f32[8]{0} parameter(1)
+  f1 = u32[] parameter(2)
+  g1 = f32[8]{0} all-gather(p1), replica_groups={{0,1}}, dimensions={0}
+  ROOT t = (f32[4]{0}, f32[4]{0}, f32[8]{0}, f32[8]{0}, u32[]) tuple(y, p1, d1, g1, f1)
+}
+
+end {
+  p2 = f32[4]{0} parameter(0)
+  d2 = f32[8]{0} parameter(1)
+  f2 = u32[] parameter(2)
+  g2 = f32[8]{0} all-gather(p2), replica_groups={{0,1}}, dimensions={0}
+  ROOT c2 = f32[8]{0} custom-call(p2, d2, g2, f2), custom_call_target="AsyncCollectiveDone"
+}
+
+ENTRY main {
+  q = f32[4]{0} parameter(0)
+  w = f32[4]{0} negate(q)
+  start = (f32[4]{0}, f32[8]{0}, u32[]) fusion(w), kind=kCustom, output_to_operand_aliasing={{0}: (0, {})}, calls=begin
+  a0 = f32[4]{0} get-tuple-element(start), index=0
+  a1 = f32[8]{0} get-tuple-element(start), index=1
+  a2 = u32[] get-tuple-element(start), index=2
+  mid = (f32[4]{0}, f32[4]{0}, f32[8]{0}, f32[8]{0}, u32[]) fusion(a0, a1, a2, w), kind=kOutput, output_to_operand_aliasing={{1}: (0, {}), {2}: (1, {}), {3}: (1, {}), {4}: (2, {})}, calls=on
+  b0 = f32[4]{0} get-tuple-element(mid), index=1
+  b1 = f32[8]{0} get-tuple-element(mid), index=2
+  b2 = u32[] get-tuple-element(mid), index=4
+  y0 = f32[4]{0} get-tuple-element(mid), index=0
+  done = f32[8]{0} fusion(b0, b1, b2), kind=kCustom, output_to_operand_aliasing={{}: (1, {})}, calls=end
+  s = f32[4]{0} add(w, y0)
+  ROOT r = (f32[8]{0}, f32[4]{0}) tuple(done, s)
+}
+)";
+
+TEST(Check, ACollectiveUnderWayIsHandedOn) {
+  const std::string tables = "\ntemp 999: start@100 mid@200\nout 16: r@0";
+  const std::string plan =
+      "p0 16: q@0\nout 32: start{1}@0 mid{2}@0 mid{3}@0 done@0\n"
+      "temp 99: w@0 start{0}@0 mid{1}@0 start{2}@32 mid{4}@32\nout 16: s@0";
+  EXPECT_EQ(Summary(CheckText(kCollective, plan + "\ntemp 16: mid{0}@0" + tables)), "");
+  // Its destination is written over while it is under way, and its source.
+  EXPECT_EQ(Summary(CheckText(kCollective,
+                              "p0 16: q@0\nout 32: start{1}@0 mid{2}@0 mid{3}@0 done@0 mid{0}@0\n"
+                              "temp 99: w@0 start{0}@0 mid{1}@0 start{2}@32 mid{4}@32\n"
+                              "out 16: s@0" +
+                                  tables)),
+            "in-place a1 mid{0}\noverwritten start{1} mid{0}\noverwritten mid{0} done\n");
+  EXPECT_EQ(Summary(CheckText(kCollective,
+                              "p0 16: q@0\nout 32: start{1}@0 mid{2}@0 mid{3}@0 done@0\n"
+                              "temp 99: w@0 start{0}@0 mid{1}@0 start{2}@32 mid{4}@32 mid{0}@0\n"
+                              "out 16: s@0" +
+                                  tables)),
+            "in-place a0 mid{0}\noverwritten w mid{0}\n");
+}
+
 }  // namespace
 }  // namespace stowplan::check

@@ -89,5 +89,26 @@ TEST(ReportAlone, FastMemory) {
             "alive-together a b\n");
 }
 
+// Two parts of a result in one place, because both are declared to lie on one operand.
+TEST(ReportAlone, ACollectiveUnderWay) {
+  const auto text = [](std::string_view aliasing) {
+    const std::string fusion =
+        " from instruction: %f = (f32[4]{0}, f32[4]{0}) fusion(%q, %p), kind=kOutput, "
+        "output_to_operand_aliasing={" +
+        std::string(aliasing) + "}, calls=%c\n";
+    return "BufferAssignment:\nallocation 0: size 16, maybe-live-out:\n"
+           " value: <0 f{0} @0> (size=16,offset=0): f32[4]{0}\n"
+           " value: <1 f{1} @0> (size=16,offset=0): f32[4]{0}\n"
+           "\nTotal bytes used: 16 (16B)\n\nUsed values:\n"
+           "<0 f{0} @0>\n positions:\n  f {0}\n uses:\n" +
+           fusion + "<1 f{1} @0>\n positions:\n  f {1}\n uses:\n" + fusion +
+           "\n\nHloLiveRange (max 1):\n  InstructionSequence:\n    0:f\n"
+           "  BufferLiveRange:\n    f{0}:0-1\n    f{1}:0-0\n"
+           "  Live ranges at 0 (peak):\n    f{0}: 16 bytes\n    f{1}: 16 bytes\n";
+  };
+  EXPECT_EQ(Summary(CheckAlone(text("{0}: (1, {}), {1}: (1, {})"))), "");
+  EXPECT_EQ(Summary(CheckAlone(text("{0}: (1, {}), {1}: (0, {})"))), "alive-together f{1} f{0}\n");
+}
+
 }  // namespace
 }  // namespace stowplan::check

@@ -84,5 +84,39 @@ TEST(Overwrites, ALoopThatSwapsNeedsCopies) {
 
 TEST(Overwrites, ALoopThatHandsItsValuesOnIsFine) { EXPECT_EQ(OverwritesOf(Loop("x, y")), ""); }
 
+// A collective that a fusion goes on with: what it hands on it does not write.
+TEST(Overwrites, ACollectiveUnderWay) {
+  constexpr std::string_view kProgram = R"(
+HloModule m, is_scheduled=true
+
+on {
+  p = f32[4]{0} parameter(0)
+  d = f32[8]{0} parameter(1)
+  g = f32[8]{0} all-gather(p), replica_groups={{0,1}}, dimensions={0}
+  ROOT t = (f32[4]{0}, f32[8]{0}, f32[8]{0}) tuple(p, d, LAST)
+}
+
+ENTRY e {
+  q = f32[4]{0} parameter(0)
+  v = f32[8]{0} parameter(1)
+  w = f32[4]{0} negate(q)
+  u = f32[8]{0} negate(v)
+  mid = (f32[4]{0}, f32[8]{0}, f32[8]{0}) fusion(w, u), kind=kOutput, output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {}), {2}: (1, {})}, calls=on
+  b = f32[8]{0} get-tuple-element(mid), index=1
+  n = f32[8]{0} negate(b)
+  s = f32[4]{0} negate(w)
+  ROOT r = (f32[4]{0}, f32[8]{0}) tuple(s, n)
+}
+)";
+  const auto with = [&](std::string_view last) {
+    std::string text(kProgram);
+    return text.replace(text.find("LAST"), 4, last);
+  };
+  EXPECT_EQ(OverwritesOf(with("g")), "");
+  std::string other = with("h");
+  other.replace(other.find("  ROOT t"), 0, "  h = f32[8]{0} negate(d)\n");
+  EXPECT_THAT(OverwritesOf(other), testing::HasSubstr("mid must share a place with mid"));
+}
+
 }  // namespace
 }  // namespace stowplan
