@@ -85,6 +85,7 @@ void Assigner::Start(bool sweeps) {
                  .is_swept = sweeps};
   is_done_.assign(analysis_.buffers.size(), 0);
   delayed_.clear();
+  stack_ = {};
   tenancies_.clear();
 }
 
@@ -95,6 +96,7 @@ Result<Assignment> Assigner::RunOnce(bool sweeps) {
     assignment_.heap_peaks[rules_.preset_space] = FastMemoryPeak(
         module_, analysis_, assignment_, assignment_.allocations[AllocationId(0)].values);
   }
+  PlaceContexts();
   AssignAll();
   return std::move(assignment_);
 }
@@ -329,6 +331,10 @@ void Assigner::AssignBuffer(BufferId id, Phase phase) {
         return module_.shapes.is_tuple(analysis_.flow.shape(value));
       })) {
     assignment_.allocations[NewAllocation(id)].is_tuple = true;
+    return;
+  }
+  if (IsContextBuffer(id)) {
+    AssignContext(id);
     return;
   }
   if (ReuseOperand(id) || ReuseResult(id)) return;

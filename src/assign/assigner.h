@@ -50,6 +50,13 @@ class Assigner {
   // fill_holes.cc: takes out of `values`, of space 0, what fits into the lending space's heap.
   void FillHoles(std::vector<ValueId>& values);
 
+  // contexts.cc
+  [[nodiscard]] bool IsContextBuffer(BufferId id) const;
+  void PlaceContexts();
+  void AssignContext(BufferId id);
+  // Into the SparseCore's stack, once it is not needed any more.
+  bool ReuseStack(BufferId id);
+
   // reuse.cc: buffers that move into an allocation that exists.
   bool ReuseOperand(BufferId id);
   bool ReuseResult(BufferId id);
@@ -80,6 +87,7 @@ class Assigner {
   Assignment assignment_;
   std::vector<uint8_t> is_done_;                     // by buffer
   std::map<int64_t, std::vector<ValueId>> delayed_;  // by color
+  AllocationId stack_;                               // of the SparseCore
   std::map<AllocationId, Tenancy> tenancies_;        // of allocations that may be reused
   std::map<int64_t, ReusePool> reusable_;            // by color
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "assign/contexts.h"
 #include "base/checked_math.h"
 
 namespace stowplan {
@@ -27,6 +28,12 @@ void CombineTemporaries(Assignment& assignment, const Rules& rules) {
     if (low == high) break;
     std::swap(order[low++], order[high]);
   }
+  // Blocks of the SparseCore are numbered before the others.
+  const auto first_temp = std::ranges::find_if(
+      order, [&](AllocationId id) { return assignment.allocations[id].is_temp(); });
+  std::stable_partition(first_temp, order.end(), [&](AllocationId id) {
+    return IsSparseCoreSpace(assignment.allocations[id].color);
+  });
   struct Combined {
     AllocationId id;  // the new one
     int64_t color = 0;

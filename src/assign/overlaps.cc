@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "assign/contexts.h"
 #include "stowplan/assign/assignment.h"
 
 namespace stowplan {
@@ -43,7 +44,9 @@ Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
       }
       const LiveRange& range = analysis.live.of(id);
       // What one value leaves at a time, another may take at that time: who may, was asked before.
-      if (!range.exists() || place.size == 0 || range.start == range.end || allocation.is_preset)
+      // Programs of the SparseCore work in one memory, one after the other.
+      if (!range.exists() || place.size == 0 || range.start == range.end || allocation.is_preset ||
+          IsContext(module, analysis.flow, id))
         continue;
       events.push_back({range.start, true, id});
       events.push_back({range.end, false, id});

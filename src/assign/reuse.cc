@@ -36,7 +36,7 @@ bool Assigner::ReuseOperand(BufferId id) {
 
 bool Assigner::ReuseResult(BufferId id) {
   const int64_t color = ColorOf(id);
-  if (Sweeps(color)) return false;
+  if (Sweeps(color)) return ReuseStack(id);
   const auto pool = reusable_.find(color);
   if (pool == reusable_.end()) return false;
   // Each value of the buffer must find a gap; the first one is asked for. The last allocation made
@@ -73,7 +73,7 @@ bool Assigner::TryAssign(AllocationId id, BufferId buffer) {
   }
   Put(buffer, id);
   AddTenants(id, buffer);
-  reusable_[allocation.color].Update(id, tenancies_.at(id));
+  if (id != stack_) reusable_[allocation.color].Update(id, tenancies_.at(id));
   return true;
 }
 

@@ -68,6 +68,7 @@ Rules TpuRules(const Target& target, std::string_view version) {
   rules.space_alignments[1] = 4096;
   rules.space_alignments[2] = 4;
   rules.space_alignments[3] = 4096;
+  for (const int64_t space : {8, 10, 11, 12}) rules.space_alignments[space] = 4;
   // The first generations have no memory-space assignment.
   if (target.name != "tpu-v2" && target.name != "tpu-v3")
     rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
@@ -75,6 +76,7 @@ Rules TpuRules(const Target& target, std::string_view version) {
   if (IsBefore(version, "libtpu-0.0.51")) return rules;
   rules.order = AssignOrder::kEarliestFirst;
   rules.thread_locals_by_number = true;
+  rules.has_sparse_core = true;
   rules.swept_spaces = (uint64_t{1} << 0U) | (uint64_t{1} << 6U);
   rules.sweep_limit = SweepLimit(target.name);
   return rules;

@@ -202,6 +202,7 @@ void Executor::ReadOperands(InstrId id) {
     const uint32_t top = trees_.top(operands[k]);
     const uint32_t count = trees_.count(shape(operands[k]));
     for (uint32_t part = 0; part < count; ++part) {
+      if (IsContext(operands[k], part)) continue;
       const Cell at = cells_[top + part];
       Read(top + part, {.instruction = id, .since = since});
       const int64_t size = SizeAt(top + part);
@@ -209,6 +210,14 @@ void Executor::ReadOperands(InstrId id) {
         reads_.push_back({plan_.BytesAt(at.place, top + part), static_cast<uint32_t>(k), part});
     }
   }
+}
+
+bool Executor::IsContext(InstrId id, uint32_t part) const {
+  constexpr size_t kContexts = 2;
+  if (opcode(id) != Opcode::kAsyncStart && opcode(id) != Opcode::kAsyncUpdate) return false;
+  const std::span<const ShapeId> parts = module_.shapes.elements(shape(id));
+  return parts.size() > kContexts && module_.shapes.is_tuple(parts[kContexts]) &&
+         part > trees_.children(shape(id))[kContexts];
 }
 
 void Executor::Produce(InstrId id) {

@@ -142,6 +142,9 @@ class Executor {
   };
 
   void ReadOperands(InstrId id);
+  // A part of (operands, result, (contexts)): the memory that programs of a TPU's SparseCore work
+  // in, one after the other. What one leaves there nobody reads.
+  [[nodiscard]] bool IsContext(InstrId id, uint32_t part) const;
 
   [[nodiscard]] CompId WrappedBy(InstrId id) const {
     const InstrId start = opcode(id) == Opcode::kAsyncUpdate ? StartOf(id) : id;

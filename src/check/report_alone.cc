@@ -10,6 +10,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -101,6 +102,9 @@ class ReportChecker {
     for (const Value& value : report_.values.rows()) {
       if (!value.instruction_text.empty())
         opcodes_.emplace(value.instruction, OpcodeOf(value.instruction_text));
+      constexpr int64_t kSparseCoreSpace = 8;  // its own memories are from here on
+      if (value.color >= kSparseCoreSpace && IsThirdPart(value))
+        sparse_core_.insert(value.instruction);
     }
   }
 
@@ -198,6 +202,16 @@ class ReportChecker {
            whole.instruction_text.find("\"ConcatBitcast\"") != std::string_view::npos;
   }
 
+  // Of programs of the SparseCore, which work in one memory one after the other: (operands, result,
+  // (contexts)).
+  [[nodiscard]] bool IsContext(const Value& value) const {
+    return IsThirdPart(value) && sparse_core_.contains(value.instruction);
+  }
+  [[nodiscard]] bool IsThirdPart(const Value& value) const {
+    const std::span<const int64_t> index = report_.numbers(value.index);
+    return index.size() == 2 && index[0] == 2;
+  }
+
   void CheckSharing(const Allocation& allocation, bool is_fast) {
     std::vector<ValueId> values;
     for (const ValueId id : allocation.values) {
@@ -245,6 +259,7 @@ class ReportChecker {
     ++verdict_.reads;
     const bool touches = a.end == b.start || a.start == a.end || b.start == b.end;
     if (touches && a.offset == b.offset && MayTakeOver(a, b)) return;
+    if (a.offset == b.offset && IsContext(a) && IsContext(b)) return;
     if (verdict_.findings.size() > kMaxFindings || !pairs_.insert({a_id, b_id}).second) return;
     Finding& finding = Add(Code::kAliveTogether, a,
                            fmt::format("{} and {} share bytes while both are alive",
@@ -365,6 +380,7 @@ class ReportChecker {
   Machine machine_ = Machine::kOther;
   std::unordered_map<std::string_view, int64_t> times_;
   std::unordered_map<std::string_view, std::string_view> opcodes_;
+  std::unordered_set<std::string_view> sparse_core_;  // instructions that have contexts there
   std::set<std::pair<ValueId, ValueId>> pairs_;
 };
 

@@ -31,7 +31,8 @@ struct CheckOptions {
   bool is_json = false;
 };
 
-Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Console& console) {
+Result<Checked> CheckOne(InputModule module, const CheckOptions& options,
+                         std::string_view neighbour, Console& console) {
   const bool is_alone =
       std::ranges::count_if(module.files, [](const auto& file) { return file.has_value(); }) == 1;
   if (is_alone) AddNeighbours(module);
@@ -41,6 +42,7 @@ Result<Checked> CheckOne(InputModule module, const CheckOptions& options, Consol
   return CheckModule({.name = loaded.name,
                       .report = loaded.report,
                       .program = loaded.program ? &*loaded.program : nullptr,
+                      .neighbour = neighbour,
                       .sources = loaded.sources},
                      options.target, !options.certificate.empty(), console);
 }
@@ -72,6 +74,7 @@ int Check(const CheckOptions& options, Console& console) {
   }
   int code = kFine;
   std::string certificate;
+  std::string neighbour;
   std::string text;
   JsonWriter json(text);
   if (options.is_json) {
@@ -80,7 +83,7 @@ int Check(const CheckOptions& options, Console& console) {
     json.BeginArray("modules");
   }
   for (InputModule& module : inputs->modules) {
-    const Result<Checked> checked = CheckOne(std::move(module), options, console);
+    const Result<Checked> checked = CheckOne(std::move(module), options, neighbour, console);
     if (!checked) {
       console.Show(checked.error());
       code = kBadUse;
@@ -88,6 +91,7 @@ int Check(const CheckOptions& options, Console& console) {
     }
     if (!checked->verdict.is_fine()) code = std::max(code, kFinding);
     certificate += checked->certificate;
+    if (!checked->target.empty()) neighbour = checked->target;
     if (!options.certificate.empty() && checked->certificate.empty())
       console.Note(fmt::format("note: {}: no certificate, since {}\n", checked->name,
                                checked->has_program ? "the plan is unsound" : checked->without));

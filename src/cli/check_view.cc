@@ -20,7 +20,9 @@ std::optional<Target> TargetFor(const CheckInput& input, const std::string& targ
   const TargetGuess guess =
       GuessTarget(module, module.source ? module.source->name() : std::string());
   if (guess.target) return guess.target;
-  return report::FindReportTarget(input.report);
+  if (const std::optional<Target> found = report::FindReportTarget(input.report)) return found;
+  // Of pieces of a module, such as what a SparseCore executes, little may be seen.
+  return FindTarget(input.neighbour);
 }
 
 void AddContradictions(const CheckInput& input, check::Verdict& verdict) {
@@ -45,8 +47,12 @@ Result<check::Certified> CheckOnly(const hlo::Module& module, const report::Repo
 Result<Checked> CheckModule(const CheckInput& input, const std::string& told_target,
                             bool has_certificate, const Listener& listener) {
   if (!input.report.has_assignment) return Fail(input.name, "the report has no assignment");
-  Checked checked = {
-      .name = input.name, .has_program = false, .without = {}, .verdict = {}, .certificate = {}};
+  Checked checked = {.name = input.name,
+                     .has_program = false,
+                     .without = {},
+                     .verdict = {},
+                     .certificate = {},
+                     .target = {}};
   checked.verdict = check::CheckReport(input.report);
   AddContradictions(input, checked.verdict);
   if (!input.program) {
@@ -68,6 +74,7 @@ Result<Checked> CheckModule(const CheckInput& input, const std::string& told_tar
     return checked;
   }
   checked.has_program = true;
+  checked.target = target->name;
   checked.certificate = std::move(certified->certificate);
   check::Verdict* const verdict = &certified->verdict;
   // What the report says about itself follows what the program says about it.

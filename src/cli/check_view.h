@@ -22,12 +22,14 @@ struct Checked {
   std::string without;       // why not
   check::Verdict verdict;
   std::string certificate;  // a section, if it was wanted and the plan is sound
+  std::string target;       // the machine, where it was executed
 };
 
 struct CheckInput {
   const std::string& name;
   const report::Report& report;
   const hlo::Module* program = nullptr;  // null: there is none
+  std::string_view neighbour = {};       // the machine of another module of the same dump
   // Report files whose own figures count too.
   std::span<const std::shared_ptr<const Source>> sources = {};
 };

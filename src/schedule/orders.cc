@@ -26,8 +26,11 @@ std::vector<CompId> ListComputations(const Module& module, ComputationList kind)
   std::vector<uint8_t> is_async(module.computations.size(), 0);
   for (const hlo::Instruction& instruction : module.instructions.rows()) {
     if (instruction.opcode != hlo::Opcode::kAsyncStart) continue;
-    for (const CompId callee : Module::Rows(module.called, instruction.called))
-      is_async[callee.index] = 1;
+    // Only slices are split off so late, to be prefetched into fast memory.
+    for (const CompId callee : Module::Rows(module.called, instruction.called)) {
+      const InstrId root = module.computations[callee].root;
+      if (module.instructions[root].opcode == hlo::Opcode::kSlice) is_async[callee.index] = 1;
+    }
   }
   std::ranges::stable_sort(list, {}, [&](CompId id) {
     return is_async[id.index] == 0 ? std::numeric_limits<int64_t>::min()

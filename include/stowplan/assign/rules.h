@@ -31,7 +31,7 @@ struct Rules {
 
   // Offsets in a memory space are multiples of its alignment.
   int64_t alignment = 1;
-  static constexpr int64_t kSpaces = 8;
+  static constexpr int64_t kSpaces = 13;
   int64_t space_alignments[kSpaces] = {};  // 0: `alignment`
 
   AssignOrder order = AssignOrder::kLargestFirst;
@@ -45,6 +45,8 @@ struct Rules {
   int64_t preset_space = -1;
   // The memory space whose heap takes values of space 0 into its holes, if there is one.
   int64_t lending_space = -1;
+  // Whether work that is handed to a TPU's SparseCore has its memory apart from all other.
+  bool has_sparse_core = false;
   // When all of space 0 needs more than this, the plan is made again with the rules of the others:
   // largest first, best fit.
   int64_t sweep_limit = std::numeric_limits<int64_t>::max();

@@ -17,7 +17,7 @@ namespace stowplan {
 // How a back end's module came to its list of computations, where a proto does not say.
 enum class ComputationList : uint8_t {
   kById,                // as they were made
-  kPostOrderThenAsync,  // copied once in post-order; async operations were split off after that
+  kPostOrderThenAsync,  // copied once in post-order; async slices were split off after that
 };
 
 struct Orders {

@@ -364,6 +364,45 @@ TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {
   EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
 }
 
+// Work that is handed to the SparseCore: its stack and its own memories are the same for all of it,
+// though b begins before a has ended. s takes the stack over; empty contexts are of the heap.
+TEST(Assign, SparseCoreProgramsHaveOneMemory) {
+  constexpr std::string_view kBefore = R"(
+wa {
+  pa = f32[1024]{0:T(1024)} parameter(0)
+  ROOT na = f32[1024]{0:T(1024)} custom-call(pa), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+wb {
+  pb = f32[1024]{0:T(1024)} parameter(0)
+  ROOT nb = f32[1024]{0:T(1024)} custom-call(pb), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+)";
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[1024]{0:T(1024)} parameter(0)
+  a = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[25]{0:T(1)S(11)}, s32[3]{0:S(10)}, s32[12]{0:S(8)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wa
+  b = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[1024]{0:T(1024)}, s32[25]{0:T(1)S(11)}, s32[12]{0:S(10)}, s32[12]{0:S(8)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wb
+  ad = f32[1024]{0:T(1024)} async-done(a)
+  bd = f32[1024]{0:T(1024)} async-done(b)
+  s = f32[1024]{0:T(1024)} add(ad, bd)
+  x = f32[1024]{0:T(1024)} reverse(s), dimensions={0}
+  ROOT r = f32[1024]{0:T(1024)} reverse(x), dimensions={0}
+)",
+                                              "", std::string(kBefore)),
+                                        RulesOf(*FindTarget("tpu-v6e"), "libtpu-0.0.51"));
+  const auto has = [&](std::string_view words) { return plan.find(words) != std::string::npos; };
+  EXPECT_TRUE(has("size 48, color 8, preallocated-temp:\n")) << plan;
+  EXPECT_TRUE(has("size 48, color 10, preallocated-temp:\n")) << plan;
+  EXPECT_TRUE(has("size 100, color 11, preallocated-temp:\n")) << plan;
+  EXPECT_TRUE(has("a{2,2} @10> (size=12,offset=0)") && has("b{2,2} @10> (size=48,offset=0)"));
+  EXPECT_TRUE(has("a{2,0} @0> (size=8192,offset=0)") && has("b{2,0} @0> (size=4096,offset=0)"));
+  EXPECT_TRUE(has("s @0> (size=4096,offset=0)")) << plan;
+  EXPECT_TRUE(has("a{2,4} @0> (size=0,offset=114688)") && has("x @0> (size=4096,offset=114688)"));
+  // The memory-space pass's block is last all the same.
+  EXPECT_TRUE(plan.ends_with("size 0, color 1, preallocated-temp:\n")) << plan;
+}
+
 // x could lie in the result's allocation, being dead by the time r is born.
 constexpr std::string_view kRoomInResult = R"(
   p = f32[1024]{0:T(1024)} parameter(0)
