@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "assign/contexts.h"
 #include "base/checked_math.h"
 #include "report/replanner.h"
 #include "stowplan/report/derive.h"
@@ -32,6 +33,7 @@ std::string_view FirstDifference(std::string_view a, std::string_view b) {
 
 Result<Replan> Replanner::Run() && {
   const std::string before = Write();
+  FindContexts();
   // Each step relies on what those before it have refused.
   for (const auto step : {&Replanner::CheckRanges, &Replanner::DeriveSizes, &Replanner::CheckPlaces,
                           &Replanner::DeriveRanges, &Replanner::RebuildAllocations,
@@ -76,7 +78,21 @@ std::string Replanner::ShortNameOf(const Value& value) {
 }
 
 bool Replanner::IsPreset(const Allocation& allocation) const {
-  return allocation.is_temp() && allocation.color == rules_.preset_space;
+  return allocation.is_temp() && (allocation.color == rules_.preset_space ||
+                                  (rules_.has_sparse_core && IsSparseCoreSpace(allocation.color)));
+}
+
+bool Replanner::IsContext(const Value& value) const {
+  const std::span<const int64_t> index = report().numbers(value.index);
+  return index.size() == 2 && index[0] == 2 && contexts_.contains(value.instruction);
+}
+
+void Replanner::FindContexts() {
+  if (!rules_.has_sparse_core) return;
+  for (const Value& value : report().values.rows()) {
+    if (IsSparseCoreSpace(value.color) && report().numbers(value.index).size() == 2)
+      contexts_.insert(value.instruction);
+  }
 }
 
 std::optional<Diagnostics> Replanner::CheckRanges() {
@@ -174,7 +190,9 @@ void Replanner::FindOverlaps(const Allocation& allocation, Diagnostics& found) c
   std::vector<Event> events;
   for (const ValueId id : allocation.values) {
     const Value& value = report().values[id];
-    if (!value.has_range || value.size == 0 || value.start == value.end) continue;
+    // Programs of the SparseCore work in one memory, one after the other.
+    if (!value.has_range || value.size == 0 || value.start == value.end || IsContext(value))
+      continue;
     events.push_back({value.start, true, id});
     events.push_back({value.end, false, id});
   }

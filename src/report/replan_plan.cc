@@ -45,6 +45,12 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
     made.key.rank = rank;
   } else if (phase == Phase::kHeap) {
     made.key.time_or_color = made.allocation.color;
+  } else if (phase == Phase::kPreset) {
+    // The fast memory first, then those of the SparseCore.
+    const bool is_fast = made.allocation.color == rules_.preset_space;
+    made.key.time_or_color = is_fast ? 0 : 1;
+    made.key.minus_size = -made.allocation.size;
+    made.key.rank.number = made.allocation.color;
   } else {
     made.key = {.phase = phase,
                 .time_or_color = sweeps ? start : 0,
@@ -102,17 +108,26 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
 
 void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps) {
   const Allocation& old = report().allocations[id];
-  std::map<int64_t, Made> tables;  // by offset
+  // By offset. An empty table begins where the next one does: each has one of its own.
+  std::map<std::pair<int64_t, int64_t>, Made> tables;
+  // The SparseCore's stack has one, too, and what took it over is in it.
+  std::optional<int64_t> stack;
+  for (const ValueId v : old.values) {
+    if (sizes_[v.index] > 0 && old.color == 0 && IsContext(report().values[v]))
+      stack = report().values[v].offset;
+  }
   for (const ValueId v : old.values) {
     const Value& value = report().values[v];
-    if (!IsTuple(value)) {
+    const bool is_in_stack = stack == value.offset && sizes_[v.index] > 0;
+    if (!IsTuple(value) && !is_in_stack) {
       heaps[old.color].push_back(v);
       continue;
     }
-    Made& table = tables[value.offset];
+    const int64_t own = sizes_[v.index] == 0 ? int64_t{v.index} + 1 : 0;
+    Made& table = tables[{value.offset, own}];
     table.allocation.size = std::max(table.allocation.size, sizes_[v.index]);
     table.allocation.color = old.color;
-    table.allocation.is_tuple = true;
+    table.allocation.is_tuple = !is_in_stack;
     table.values.emplace_back(v, 0);
   }
   for (auto& [offset, table] : tables) AddMade(Phase::kGlobal, std::move(table), false);

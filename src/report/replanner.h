@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,6 +45,9 @@ class Replanner {
   static std::string ShortNameOf(const Value& value);
   static std::string NameOf(const Value& value) { return "value " + ShortNameOf(value); }
   [[nodiscard]] bool IsPreset(const Allocation& allocation) const;
+  // Whether the value is memory of the SparseCore, in its own memories or in HBM.
+  [[nodiscard]] bool IsContext(const Value& value) const;
+  void FindContexts();
 
   // Live ranges lie within the sequence, and whatever is packed has one.
   std::optional<Diagnostics> CheckRanges();
@@ -128,8 +132,9 @@ class Replanner {
   const Rules& rules_;
   Replan result_;
   ShapeTexts shapes_;
-  std::vector<int64_t> sizes_;     // by value
-  std::vector<uint8_t> is_guest_;  // by value
+  std::vector<int64_t> sizes_;           // by value
+  std::vector<uint8_t> is_guest_;        // by value
+  std::set<std::string_view> contexts_;  // instructions that hand work to the SparseCore
   std::vector<Made> made_;
   bool is_straight_ = true;
   std::optional<Computations> computations_;

@@ -17,6 +17,7 @@
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
 #include "stowplan/assign/assignment.h"
+#include "stowplan/check/check.h"
 #include "stowplan/read.h"
 #include "stowplan/report/from_assignment.h"
 #include "stowplan/report/write.h"
@@ -213,6 +214,36 @@ TEST(CorpusAssign, ReportsOfRandomProgramsEqualXlas) {
     levels[name + " -buffer-assignment-values.txt, uses in any order"] = level.values_any_order;
   }
   CheckLevels(counts, levels);
+}
+
+// Programs of tests/oracle/programs_tpu_more.py and others like them: collectives under way while
+// others compute, memory of the host, callbacks, a kernel whose attributes have newlines, work for
+// the SparseCore. Plans are checked as well. Of one list of values the positions differ: two
+// computations that the SparseCore runs, in the other order.
+TEST(CorpusAssign, ReportsOfTpuProgramsEqualXlas) {
+  const std::string folder = std::string(STOWPLAN_CORPUS_DIR) + "/" + std::string(kOracleTpu);
+  const std::vector<std::string> files = FilesBelow(folder, ".hlo.pb");
+  const Counts counts = ComparePlans(files, ArchiveOf);
+  const std::string name(kOracleTpu);
+  CheckLevels(counts, {{name + " -buffer-assignment.txt", 8},
+                       {name + " -live-range.txt", 8},
+                       {name + " -memory-usage-report.txt", 8},
+                       {name + " -buffer-assignment-values.txt", 1},
+                       {name + " -buffer-assignment-values.txt, uses in any order", 7}});
+  for (const std::string& file : files) {
+    const Result<hlo::Module> module = ReadModule(file);
+    ASSERT_TRUE(module.has_value()) << file;
+    std::vector<std::string> reports;
+    for (const std::string_view ending :
+         {"-buffer-assignment.txt", "-buffer-assignment-values.txt", "-live-range.txt"})
+      reports.push_back(Sibling(file, ".hlo.pb", ending));
+    const Result<Report> report = ReadFiles(reports);
+    ASSERT_TRUE(report.has_value()) << file << "\n" << Render(report.error());
+    EXPECT_TRUE(check::CheckReport(*report).is_sound()) << file;
+    const auto verdict = check::CheckPlan(*module, *report, *FindTarget(TargetOf(file)));
+    ASSERT_TRUE(verdict.has_value()) << file;
+    EXPECT_TRUE(verdict->is_fine()) << file << "\n" << check::Describe(verdict->findings[0]);
+  }
 }
 
 TEST(CorpusAssign, ReportsFromTextsEqualXlasAsFarAsTextTells) {

@@ -81,7 +81,7 @@ inline std::string OracleVersion(const std::string& folder) {
 
 // By the name of its dialect; of all archives.
 inline std::string VersionOf(const std::string& file) {
-  return ArchiveOf(file) == kOracle ? OracleVersion(FolderOf(file)) : std::string(CompilerOf(file));
+  return IsOracle(ArchiveOf(file)) ? OracleVersion(FolderOf(file)) : std::string(CompilerOf(file));
 }
 
 // The machine that it was compiled for. Folders of `dialects` are named after the compiler and the
@@ -89,7 +89,7 @@ inline std::string VersionOf(const std::string& file) {
 inline std::string TargetOf(const std::string& file) {
   const std::string archive = ArchiveOf(file);
   const std::string folder = FolderOf(file);
-  if (archive == kOracle) return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
+  if (IsOracle(archive)) return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
   if (archive == "cpu" || archive == "cpu11" || archive == "explain") return "cpu";
   if (archive == "gpu" || archive == "scale") return "gpu";
   if (archive == "tpu") return "tpu-v5e";

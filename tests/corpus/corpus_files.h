@@ -18,6 +18,11 @@ inline std::string ArchiveOf(const std::string& file) {
 // The archive of answers to random programs; it has no module texts, and only the test of the
 // planner asks for it.
 inline constexpr std::string_view kOracle = "oracle";
+// The same for programs that only TPUs have: kernels, callbacks, work for the SparseCore.
+inline constexpr std::string_view kOracleTpu = "oracle_tpu";
+inline bool IsOracle(std::string_view archive) {
+  return archive == kOracle || archive == kOracleTpu;
+}
 
 // The archive for `explain`, `diff` and `gate`, with tests of its own. Not part of the counts that
 // other tests keep of the whole corpus.
@@ -35,11 +40,11 @@ inline std::vector<std::string> FilesBelow(const std::string& folder, std::strin
   return files;
 }
 
-// All but the oracle's and those of `explain`.
+// All but the oracles' and those of `explain`.
 inline std::vector<std::string> CorpusFiles(std::string_view ending) {
   std::vector<std::string> files = FilesBelow(STOWPLAN_CORPUS_DIR, ending);
   std::erase_if(files, [](const std::string& file) {
-    return ArchiveOf(file) == kOracle || ArchiveOf(file) == kExplain;
+    return IsOracle(ArchiveOf(file)) || ArchiveOf(file) == kExplain;
   });
   return files;
 }

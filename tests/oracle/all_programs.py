@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 HERE = pathlib.Path(__file__).resolve().parent
-SETS = ("constructs", "work", "scale", "devices", "donations", "explain", "random")
+SETS = ("constructs", "work", "scale", "devices", "donations", "explain", "random", "tpu_more")
 
 
 def renamed(function, name):
@@ -98,5 +98,8 @@ def programs_of(what, devices=None):
     if kind == "random":
         return list(at_random(devices, *map(int, numbers or (1, 100))))
     module = importlib.import_module(f"programs_{kind}")
+    if kind == "tpu_more":
+        devices = devices if devices is not None else jax.devices()
+        return [(name, functools.partial(build, name, devices)) for name, build in module.PROGRAMS.items()]
     return [(name, functools.partial(lower_program, name, builder, devices))
             for name, builder in module.PROGRAMS.items()]

@@ -107,16 +107,20 @@ class Dumps:
 
 
 def look_at(compiled, dumps, counts, different):
+    """Why there is nothing to compare, or None."""
     import stowplan
 
-    own = stowplan.analyze(compiled, own_plan=True)
+    try:
+        own = stowplan.analyze(compiled, own_plan=True)
+    except stowplan.Error as error:  # this JAX does not give the module
+        return str(error)
     is_tpu = own.backend == "TPU"
     plans = {"own": own} if is_tpu else {"own": own, "xla": stowplan.analyze(compiled)}
     name = own.name
     text = dumps.take(name)
     if text is None:
         different.append(f"{name}: no dump")
-        return
+        return None
     counts["programs"] += 1
     for whose, analysis in plans.items():
         ours, theirs = plan_of_analysis(analysis), plan_of_dump(text)
@@ -141,6 +145,7 @@ def look_at(compiled, dumps, counts, different):
             counts["fields_equal"] += 1
         else:
             different.append(f"{name}: {field} is {said}, from the plan {computed}")
+    return None
 
 
 def main():
@@ -180,7 +185,8 @@ def main():
                 except Exception as error:  # this JAX does not take the program
                     failed.append(f"{name}: {type(error).__name__}: {error}"[:200])
                     continue
-                look_at(compiled, Dumps(folder, options.get("--keep")), counts, different)
+                if why := look_at(compiled, Dumps(folder, options.get("--keep")), counts, different):
+                    failed.append(f"{name}: {why}"[:200])
                 jax.clear_caches()
         json.dump({"jax": jax.__version__, "sets": args, **options, **counts, "different": different, "failed": failed,
                    "seconds": round(time.time() - start, 1)}, sys.stdout, indent=1)

@@ -55,16 +55,30 @@ def test_ahead_of_time(topology: str, target: str) -> None:
 def test_sample() -> None:
     """Allocation for allocation, and field by field; places in fast memory are not told."""
     sample = "slices,psum4,while_cond,nested_while,cond_in_while,while_in_cond,scan_stack,sort_argsort,rng_dropout"
-    driver = ROOT / "tests" / "oracle" / "jax_equal.py"
     for topology in ("v4:2x2x1", "v5e:2x2", "v5p:2x2x1", "v6e:2x2"):
-        done = subprocess.run(
-            [sys.executable, "-B", driver, "constructs", "--only", sample, "--topology", topology],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        counts = json.loads(done.stdout)
-        assert counts["different"] == counts["failed"] == []
-        assert counts["programs"] == counts["own_equal"] == len(sample.split(","))
-        assert counts["fields"] == counts["fields_equal"]
+        check_equal("constructs", sample, topology)
+
+
+def test_sample_of_tpu_programs() -> None:
+    """Kernels, memory of the host, callbacks."""
+    sample = (
+        "scattered_product,kernel_in_place,kernel_with_transfers,splash_attention_grad,state_on_host,"
+        "activations_on_host,callbacks,callbacks_in_order,branches_in_branches"
+    )
+    for topology in ("v5e:2x2", "v6e:2x2"):
+        check_equal("tpu_more", sample, topology)
+
+
+def check_equal(programs: str, sample: str, topology: str) -> None:
+    driver = ROOT / "tests" / "oracle" / "jax_equal.py"
+    done = subprocess.run(
+        [sys.executable, "-B", driver, programs, "--only", sample, "--topology", topology],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)
+    assert counts["different"] == counts["failed"] == []
+    assert counts["programs"] == counts["own_equal"] == len(sample.split(","))
+    assert counts["fields"] == counts["fields_equal"]
