@@ -11,6 +11,7 @@
 #include "cli/deadline.h"
 #include "cli/explain_view.h"
 #include "cli/keeper.h"
+#include "cli/module_choice.h"
 #include "cli/report_list.h"
 #include "cli/report_text.h"
 #include "stowplan/explain/picture.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/module_choice.h"
 #include "cli/report_list.h"
 
 namespace stowplan::cli {

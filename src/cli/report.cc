@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/keeper.h"
+#include "cli/module_choice.h"
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/report_dialect.h"

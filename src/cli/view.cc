@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/keeper.h"
+#include "cli/module_choice.h"
 #include "cli/number.h"
 #include "cli/pair_input.h"
 #include "cli/plan_input.h"
