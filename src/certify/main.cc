@@ -159,6 +159,10 @@ std::string Check(const Certificate& c, int64_t nodes) {
   return CheckBound(c, nodes);
 }
 
+constexpr const char* kUsage =
+    "usage: stowplan-certify [--nodes=N] CERTIFICATE\n"
+    "Checks the plan and the bound. Exit codes: 0 certified, 1 not, 2 bad input.";
+
 }  // namespace
 }  // namespace stowplan::certify
 
@@ -168,6 +172,10 @@ int main(int argc, char** argv) {
   std::string path;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    if (word == "--help" || word == "-h") {
+      std::cout << kUsage << "\n";
+      return kCertified;
+    }
     if (word.starts_with("--nodes=")) {
       const auto [end, error] = std::from_chars(word.data() + 8, word.data() + word.size(), nodes);
       if (error != std::errc() || end != word.data() + word.size())
@@ -179,20 +187,19 @@ int main(int argc, char** argv) {
       path = word;
     }
   }
-  if (path.empty()) {
-    Refuse(
-        "usage: stowplan-certify [--nodes=N] CERTIFICATE\n"
-        "Checks the plan and the bound. Exit codes: 0 certified, 1 not, 2 bad input.");
-  }
+  if (path.empty()) Refuse(kUsage);
   std::ifstream file;
   if (path != "-") file.open(path, std::ios::binary);
-  if (path != "-" && !file) Refuse("cannot read " + path);
+  // A directory can be opened, but not read.
+  if (path != "-" && (!file || (file.peek(), file.bad()))) Refuse("cannot read " + path);
   std::istream& input = path == "-" ? std::cin : file;
   const std::string text{std::istreambuf_iterator<char>(input), {}};
+  if (text.empty()) Refuse("the certificate is empty");
   const Certificate certificate = ReadCertificate(text);
   const std::string proof = Check(certificate, nodes);
   std::cout << "certified: " << certificate.buffers.size() << " buffers, " << certificate.status;
   if (certificate.height) std::cout << ", height " << *certificate.height;
   std::cout << ", bound " << *certificate.bound << ": " << proof << "\n";
+  if (!std::cout.flush()) Refuse("cannot write to standard output");
   return kCertified;
 }

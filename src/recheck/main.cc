@@ -50,7 +50,7 @@ void ComparePlaces(const Section& section, const std::string& report) {
 
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  Need(path == "-" || file.is_open(), "cannot read " + path);
+  Need(path == "-" || (file.is_open() && (file.peek(), !file.bad())), "cannot read " + path);
   return {std::istreambuf_iterator<char>(path == "-" ? std::cin : file), {}};
 }
 
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   Input input;
   try {
     Need(
-        argc == 2 || argc == 3,
+        (argc == 2 || argc == 3) && argv[1] != std::string("--help"),
         "usage: stowplan-recheck CERTIFICATE [REPORT]\n"
         "Replays what `stowplan check --certificate=CERTIFICATE` did. The places must be those\n"
         "of REPORT, a -buffer-assignment.txt. Exit codes: 0 it holds, 1 it does not, 2 bad input.");
@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
       std::cout << "holds: " << section.module << ": " << proof << "\n";
       word = input.Word();
     } while (!word.empty());
+    Need(std::cout.flush().good(), "cannot write to standard output");
   } catch (const Denial& denial) {
     std::cout << "does not hold: " << denial.what() << "\n";
     return 1;

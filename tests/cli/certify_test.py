@@ -105,6 +105,21 @@ class Certify(CliCase):
         self.assertEqual(answer.code, 1, answer)
         self.assertIn("not re-proved", answer.out)
 
+    def test_files_and_streams(self):
+        def run(*words, **options):
+            return subprocess.run([CERTIFY, *words], capture_output="stdout" not in options, timeout=60, check=False, **options)
+
+        for path, words in ((str(self.folder), b"cannot read"), ("/nonexistent", b"cannot read"), ("/dev/null", b"is empty")):
+            process = run(path)
+            self.assertEqual((process.returncode, process.stdout), (2, b""), process)
+            self.assertIn(words, process.stderr)
+        process = run("--help")
+        self.assertEqual((process.returncode, process.stdout[:6]), (0, b"usage:"))
+        path = self.write("c", self.certificate_of(PROBLEM))
+        self.assertEqual(run(path).returncode, 0)
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(run(path, stdout=full, stderr=subprocess.DEVNULL).returncode, 2)
+
     def test_bad_use(self):
         for text in ("", "nothing", "stowplan-certificate 1\n", "stowplan-certificate 1\nbuffer\nend\n", "\0" * 1000):
             answer = self.certify(text)

@@ -188,6 +188,17 @@ class Recheck(CliCase):
         self.assertGreater(unsound, 50)
         self.assertGreater(held, 0)
 
+    def test_files_and_streams(self):
+        for path, words in ((str(self.folder), b"cannot read"), ("/nonexistent", b"cannot read"), ("--help", b"usage:")):
+            process = subprocess.run([RECHECK, path], capture_output=True, timeout=60, check=False)
+            self.assertEqual((process.returncode, process.stdout), (2, b""), process)
+            self.assertIn(words, process.stderr)
+        text = self.certificate_of(CONTROL)
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run([RECHECK, "-"], input=text.encode(), stdout=full, stderr=subprocess.DEVNULL, timeout=60,
+                                     check=False)
+        self.assertEqual(process.returncode, 2)
+
     def test_garbage(self):
         for text in ("", "nothing", "stowplan-check-certificate 2\n", "stowplan-check-certificate 1\n", "\0" * 1000,
                      "stowplan-check-certificate 1\nmodule m\n", "stowplan-check-certificate 1\nmodule m\nbegin\nend\n"):
