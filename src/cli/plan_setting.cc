@@ -53,13 +53,13 @@ std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& opti
   std::string version = options.version;
   if (version.empty()) version = GuessVersion(module, backend);
   if (!CheckVersion(version, listener)) return std::nullopt;
-  Setting setting = {
-      .rules = RulesOf(*target, version),
-      .version = version,
-      .style = *report::FindReportStyle(version),
-      .words =
-          fmt::format("target {} by {}, rules of {}{}", target->name, reason, version,
-                      options.version.empty() ? fmt::format(", the newest that fits ({} chooses)",
+  Setting setting = {.rules = RulesOf(*target, version),
+                     .version = version,
+                     .style = *report::FindReportStyle(version),
+                     .words = fmt::format("target {} by {},{}rules of {}{}", target->name, reason,
+                                          options.version.empty() ? "\n      " : " ", version,
+                                          options.version.empty()
+                                              ? fmt::format(", the newest that fits ({} chooses)",
                                                             listener.Option("xla-version", ""))
                                               : "")};
   if (options.heap_limit) setting.rules.heap_limit = *options.heap_limit;

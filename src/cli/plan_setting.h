@@ -33,7 +33,7 @@ struct Setting {
   Rules rules;
   std::string version;
   report::ReportStyle style;
-  std::string words;  // what was chosen, and how that is known
+  std::string words;  // what was chosen, and how that is known; two lines of a note
 };
 
 // Whether there is such a release of XLA, or none is named. Else a message with those that there

@@ -106,7 +106,7 @@ class Settings(AssignCase):
         path = self.write("module_0001.jit_f.cpu_after_optimizations.txt", MODULE)
         answer = self.assign(path)
         self.assert_quiet(answer)
-        self.assertIn("note: target cpu by the file's name, rules of jaxlib-", answer.err)
+        self.assertIn("note: target cpu by the file's name,\n      rules of jaxlib-", answer.err)
         path = self.write("module_0001.jit_f.sm_9.0_gpu_after_optimizations.txt", MODULE)
         self.assertIn("target gpu by the file's name", self.assign(path).err)
         self.assertIn("target cpu by the command line", self.assign("--target=cpu", path).err)
