@@ -4,6 +4,8 @@
 namespace stowplan {
 namespace {
 
+constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";  // U+FFFD
+
 bool IsContinuation(std::string_view text, size_t i) {
   return i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0U) == 0x80U;
 }
@@ -45,7 +47,7 @@ void AppendUtf8(std::string_view text, std::string& out) {
   for (size_t i = 0; i < text.size();) {
     const size_t length = Utf8Length(text, i);
     if (length == 0) {
-      out += "\xef\xbf\xbd";
+      out += kNoCharacter;
       ++i;
     } else {
       out += text.substr(i, length);
@@ -57,9 +59,13 @@ void AppendUtf8(std::string_view text, std::string& out) {
 void AppendHarmless(std::string_view text, std::string& out) {
   for (size_t i = 0; i < text.size();) {
     const size_t length = Utf8Length(text, i);
-    const bool is_harmless = length != 0 && IsHarmless(text.substr(i, length));
-    out += is_harmless ? text.substr(i, length) : "?";
-    i += length == 0 ? 1 : length;
+    const std::string_view character = text.substr(i, length == 0 ? 1 : length);
+    if (length == 0) {
+      out += kNoCharacter;
+    } else {
+      out += IsHarmless(character) ? character : "?";
+    }
+    i += character.size();
   }
 }
 

@@ -14,8 +14,8 @@ namespace stowplan {
 // Each byte that is no UTF-8 becomes U+FFFD.
 void AppendUtf8(std::string_view text, std::string& out);
 
-// For terminals, which must not obey what a name holds: what is no UTF-8, control characters, and
-// those that turn the direction of a text or break its line become question marks.
+// The same for terminals, which must not obey what a name holds: control characters, and those that
+// turn the direction of a text or break its line, become question marks.
 void AppendHarmless(std::string_view text, std::string& out);
 
 }  // namespace stowplan
