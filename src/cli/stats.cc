@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/names.h"
 #include "cli/number.h"
+#include "cli/report_text.h"
 #include "cli/suggest.h"
 #include "stowplan/read.h"
 
@@ -25,48 +26,12 @@ struct StatsCommandOptions {
   size_t top = 10;
 };
 
-// Columns of text, each as wide as its widest cell. Numbers are aligned to the right.
-class Grid {
- public:
-  enum Align { kLeft, kRight };
-  explicit Grid(std::vector<Align> columns) : columns_(std::move(columns)) {}
-  void Add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  void Append(std::string& out) const {
-    std::vector<size_t> widths(columns_.size());
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const auto& row : rows_) {
-      std::string line = " ";
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string gap(widths[i] - row[i].size(), ' ');
-        line += " " + (columns_[i] == kRight ? gap + row[i] : row[i] + gap) + " ";
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out += line + "\n";
-    }
-  }
-
- private:
-  std::vector<Align> columns_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
-// Names come from the input and may hold anything.
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace_if(
-      out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return out;
-}
-
 std::string ToText(const hlo::Module& module, const Stats& stats,
                    const StatsCommandOptions& options) {
   std::string out = "module " + Printable(module.view(module.header.name)) + ", entry " +
                     Printable(module.name(module.entry)) +
                     (module.header.is_scheduled ? ", scheduled\n\n" : ", not scheduled\n\n");
-  Grid overview({Grid::kLeft, Grid::kRight, Grid::kLeft});
+  TextTable overview({TextTable::kLeft, TextTable::kRight, TextTable::kLeft});
   overview.Add({"computations", std::to_string(stats.computations),
                 "of which " + std::to_string(stats.fused_computations) + " are fused"});
   overview.Add({"instructions", std::to_string(stats.instructions), ""});
@@ -78,7 +43,7 @@ std::string ToText(const hlo::Module& module, const Stats& stats,
 
   out +=
       "\nbytes by element type, all arrays together, on " + std::string(options.target.name) + "\n";
-  Grid types({Grid::kLeft, Grid::kRight, Grid::kRight});
+  TextTable types({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
   for (const Stats::TypeBytes& row : stats.types) {
     types.Add({std::string(hlo::Name(row.type)),
                std::to_string(row.arrays) + (row.arrays == 1 ? " array " : " arrays"),
@@ -91,18 +56,20 @@ std::string ToText(const hlo::Module& module, const Stats& stats,
   }
 
   out += "\nlargest shapes\n";
-  Grid shapes({Grid::kRight, Grid::kRight, Grid::kLeft, Grid::kLeft});
+  TextTable shapes({TextTable::kRight, TextTable::kRight, TextTable::kLeft, TextTable::kLeft});
   for (const Stats::ShapeBytes& row : stats.largest) {
     shapes.Add({HumanAndExactBytes(row.bytes), std::to_string(row.arrays) + " x",
                 ToString(module.shapes, row.shape),
-                row.first.is_none() ? "" : "first in " + Printable(module.name(row.first))});
+                row.first.is_none()
+                    ? ""
+                    : "first in " + Shortened(Printable(module.name(row.first)), 60)});
   }
   shapes.Append(out);
 
   out += "\ninstructions by opcode\n";
-  Grid opcodes({Grid::kRight, Grid::kLeft});
+  TextTable opcodes({TextTable::kRight, TextTable::kLeft});
   for (const Stats::OpcodeCount& row : stats.opcodes)
-    opcodes.Add({std::to_string(row.count), Printable(row.opcode)});
+    opcodes.Add({std::to_string(row.count), Shortened(Printable(row.opcode), 60)});
   opcodes.Append(out);
   return out;
 }

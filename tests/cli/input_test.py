@@ -34,6 +34,11 @@ class GoodInputs(CliCase):
         self.assertEqual(answer.code, 0, answer)
         self.assertIn("warning:", answer.err)
         self.assertIn("brand-new()", answer.out)
+        # However long their names are.
+        text = b"ENTRY e {\n  ROOT x = f32[] brand-" + b"new" * 100_000 + b"()\n}\n"
+        answer = self.run_cli("stats", "-", "--target=cpu", stdin=text)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertLess(len(answer.out) + len(answer.err), 3000)
 
 
 class Pipes(CliCase):
