@@ -17,6 +17,7 @@
 #include "cli/plan_input.h"
 #include "cli/plan_moment.h"
 #include "cli/report_text.h"
+#include "cli/source_root.h"
 #include "cli/suggest.h"
 #include "stowplan/report/summary.h"
 
@@ -204,6 +205,7 @@ int Run(const Arguments& arguments, Console& console) {
     console.ShowError("--refused and --time-limit are for --advice");
     return kBadUse;
   }
+  if (!CheckRoot(options.source_root, console)) return kBadUse;
   const int questions = (options.has_advice ? 1 : 0) + (options.by ? 1 : 0) +
                         (options.has_padding ? 1 : 0) + (options.value.empty() ? 0 : 1) +
                         (options.curve.empty() ? 0 : 1) + (options.source_root.empty() ? 0 : 1);

@@ -24,6 +24,13 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
+// "   1.50MiB   302 | y = x @ w"
+void AppendLine(std::string_view bytes, int64_t number, std::string_view text, std::string& out) {
+  out += fmt::format("{:>10} {:>5} | {}", bytes, number, text);
+  out.erase(out.find_last_not_of(" \t\r") + 1);
+  out += '\n';
+}
+
 }  // namespace
 
 std::string SourcePage(const ExplainView& view, const std::string& root) {
@@ -69,8 +76,7 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
     for (const auto& [number, bytes] : file.lines) {
       const int64_t count = static_cast<int64_t>(lines.size());
       if (number > count) {
-        out += fmt::format("{:>10} {:>5} | {}\n", HumanBytes(bytes), number,
-                           source ? "(the file has no such line)" : "");
+        AppendLine(HumanBytes(bytes), number, source ? "(the file has no such line)" : "", out);
         continue;
       }
       const int64_t begin = std::max(last + 1, number - kContext);
@@ -79,8 +85,8 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
       int64_t end = std::min(count, number + kContext);
       if (next != file.lines.end()) end = std::min(end, next->first - 1);
       for (int64_t k = begin; k <= end; ++k) {
-        out += fmt::format("{:>10} {:>5} | {}\n", k == number ? HumanBytes(bytes) : "", k,
-                           Printable(lines[static_cast<size_t>(k - 1)].substr(0, 200)));
+        AppendLine(k == number ? HumanBytes(bytes) : "", k,
+                   Printable(lines[static_cast<size_t>(k - 1)].substr(0, 200)), out);
       }
       last = std::max(last, end);
     }

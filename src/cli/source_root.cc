@@ -8,6 +8,13 @@
 
 namespace stowplan::cli {
 
+bool CheckRoot(const std::string& root, Listener& listener) {
+  std::error_code error;
+  if (root.empty() || std::filesystem::is_directory(root, error)) return true;
+  listener.ShowError("--source-root wants a directory, and there is none at `" + root + "`");
+  return false;
+}
+
 std::string PathBelow(const std::string& root, std::string_view file) {
   namespace fs = std::filesystem;
   std::error_code error;

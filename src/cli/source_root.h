@@ -6,7 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "cli/listener.h"
+
 namespace stowplan::cli {
+
+// Whether there is such a directory, or none is named. Else a message.
+bool CheckRoot(const std::string& root, Listener& listener);
 
 // The file of a frame below `root`: at its own path, or without its first folders; empty when there
 // is none.

@@ -23,6 +23,7 @@
 #include "cli/pair_input.h"
 #include "cli/plan_input.h"
 #include "cli/report_input.h"
+#include "cli/source_root.h"
 #include "cli/view_files.h"
 #include "cli/view_index.h"
 #include "cli/view_scene.h"
@@ -175,6 +176,7 @@ int Run(const Arguments& arguments, Console& console) {
     return kBadUse;
   };
   if (!CheckVersion(options.input.version, console)) return kBadUse;
+  if (!CheckRoot(options.source_root, console)) return kBadUse;
   if (inputs.size() > 2) return refuse("view shows one program, or two beside each other");
   if (options.is_against_best && inputs.size() == 2)
     return refuse("--against=best is about one INPUT, and there are two", "leave one of them out");

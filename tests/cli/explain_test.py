@@ -10,7 +10,7 @@ import shutil
 import unittest
 import xml.etree.ElementTree
 
-from cli_case import CliCase
+from cli_case import MODULE, CliCase
 
 CORPUS = pathlib.Path(os.environ["STOWPLAN_CORPUS_DIR"])
 SEEDS = pathlib.Path(__file__).parents[2] / "examples" / "seeds"
@@ -172,7 +172,14 @@ class Explain(CliCase):
         self.assertIn("    4.0KiB     3 |     b = sin(a)\n", page)
         self.assertIn("               2 |     a = concat(w, x)\n".replace("               2", "               2"), page)
         self.assertIn("12.0KiB (12288)  total\n", page)
-        self.assertIn("Not found below /nowhere: step.py\n", self.at_four("--source-root=/nowhere"))
+        (self.folder / "empty").mkdir()
+        page = self.at_four(f"--source-root={self.folder}/empty")
+        self.assertRegex(page, r"Not found below\s+/\S+/empty:\s+step\.py\n")
+        self.assertNotRegex(page, r"[ \t]\n")
+        for words in (["explain"], ["view", "-o", str(self.folder / "x.html")]):
+            answer = self.run_cli(*words, self.write("m.txt", MODULE), "--target=cpu", "--source-root=/nowhere")
+            self.assert_bad_use(answer, "--source-root wants a directory, and there is none at `/nowhere`")
+        self.assertFalse((self.folder / "x.html").exists())
 
     def test_names_do_not_lead_out_of_the_root(self):
         self.write("step.py", SOURCE)
