@@ -44,7 +44,9 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
   if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
     made.key.rank = rank;
   } else if (phase == Phase::kHeap) {
-    made.key.time_or_color = made.allocation.color;
+    // Space 0 comes behind the one whose holes it may fill.
+    made.key.time_or_color =
+        made.allocation.color == rules_.lending_space ? -1 : made.allocation.color;
   } else if (phase == Phase::kPreset) {
     // The fast memory first, then those of the SparseCore.
     const bool is_fast = made.allocation.color == rules_.preset_space;
@@ -97,9 +99,6 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
   if (rules_.preset_space >= 0)
     result_.taken.emplace_back(fmt::format("places in memory space {}", rules_.preset_space));
   result_.taken.emplace_back("who shares a place with whom");
-  // Space 0 comes behind the one whose holes it may fill.
-  if (const auto lending = heaps.extract(rules_.lending_space))
-    Pack(lending.key(), lending.mapped());
   for (const auto& [color, values] : heaps) Pack(color, values);
   std::ranges::stable_sort(made_, {}, &Made::key);
   result_.derived.emplace_back("the order of allocations, and so their numbers");
