@@ -111,15 +111,23 @@ class FastMemory {
       return;
     }
     const auto late = late_ends_.find(value.index);
-    AddPiece(range.start, late == late_ends_.end() ? EndOf(value) : late->second, bytes);
+    AddPiece(value, range.start, late == late_ends_.end() ? EndOf(value) : late->second, bytes);
   }
 
   [[nodiscard]] int64_t Peak() && {
+    // A value begins and ends once at a time, whatever its pieces.
     std::ranges::sort(events_);
+    events_.erase(std::ranges::unique(events_).begin(), events_.end());
     int64_t now = 0;
     int64_t peak = 0;
+    std::unordered_map<uint32_t, int64_t> pieces;  // by value: how many are there, or owed
     for (const Event& event : events_) {
-      now = event.is_end ? now - event.bytes : SaturatingAdd(now, event.bytes);
+      int64_t& count = pieces[event.value.index];
+      if (event.is_end) {
+        if (--count == 0) now -= event.bytes;
+      } else if (++count == 1) {
+        now = SaturatingAdd(now, event.bytes);
+      }
       peak = std::max(peak, now);
     }
     return peak;
@@ -129,6 +137,7 @@ class FastMemory {
   struct Event {
     int64_t time = 0;
     bool is_end = false;  // what begins at a time comes before what ends then
+    ValueId value;
     int64_t bytes = 0;
     auto operator<=>(const Event&) const = default;
   };
@@ -146,10 +155,10 @@ class FastMemory {
     return std::min(end, analysis_.schedule.time(LastUser(value)));
   }
 
-  void AddPiece(int64_t start, int64_t end, int64_t bytes) {
-    if (start > end) return;
-    events_.push_back({start, false, bytes});
-    events_.push_back({end, true, bytes});
+  // A piece may end before it begins: in a branch behind the end of a range that was cut short.
+  void AddPiece(ValueId value, int64_t start, int64_t end, int64_t bytes) {
+    events_.push_back({start, false, value, bytes});
+    events_.push_back({end, true, value, bytes});
   }
 
   // Up to the branches, then in each branch until that has read it.
@@ -178,11 +187,12 @@ class FastMemory {
         if (module_.instructions[last->second].opcode == hlo::Opcode::kConditional) {
           splits.push_back({span.start, last->second});
         } else {
-          AddPiece(span.start, std::min(range.end, analysis_.schedule.time(last->second)), bytes);
+          AddPiece(value, span.start, std::min(range.end, analysis_.schedule.time(last->second)),
+                   bytes);
         }
         last_uses.erase(last);  // two branches may be one computation
       }
-      AddPiece(split.start, first_branch - 1, bytes);
+      AddPiece(value, split.start, first_branch - 1, bytes);
     }
   }
 

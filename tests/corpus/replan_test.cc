@@ -119,7 +119,7 @@ TEST(CorpusReplan, ReportsComeBack) {
       {"oracle/tpu-v5p-libtpu-0.0.51", {12, 20, 7}},
       {"oracle/tpu-v6e-libtpu-0.0.51", {18, 20, 1}},
       {"oracle/tpu-v7x-libtpu-0.0.51", {14, 20, 2}},
-      {"oracle_tpu", {6, 8, 0}},
+      {"oracle_tpu", {7, 9, 0}},
       {"scale", {1, 3, 0}},
       {"tpu", {54, 54, 0}},
   };

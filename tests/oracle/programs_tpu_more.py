@@ -283,6 +283,17 @@ def branches_in_branches(x, n):
     return lax.switch(n, [inner, loop, lambda x: x[::-1], jnp.transpose], x), n + 1
 
 
+@program(S((32, 128)), S((5, 32, 128)), donate=(1,))
+def branches_in_a_loop(x, history):
+    def step(h, k):
+        loop = lambda h: lax.fori_loop(0, 3, lambda n, h: h + n, h)
+        h = lax.switch(k % 3, [lambda h: h * 2, lambda h: jnp.sin(h) @ jnp.ones((128, 128)), loop], h)
+        return h, h
+
+    last, each_step = lax.scan(step, x, jnp.arange(5))
+    return last, history + each_step
+
+
 @program([S((7, 13))] * 300, donate=(0,))
 def three_hundred_arguments(xs):
     return [x + 1 for x in xs[:150]] + [xs[150] * 2] + xs[151:200], sum(x.sum() for x in xs)

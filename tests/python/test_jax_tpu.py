@@ -63,7 +63,7 @@ def test_sample_of_tpu_programs() -> None:
     """Kernels, memory of the host, callbacks."""
     sample = (
         "scattered_product,kernel_in_place,kernel_with_transfers,splash_attention_grad,state_on_host,"
-        "activations_on_host,callbacks,callbacks_in_order,branches_in_branches"
+        "activations_on_host,callbacks,callbacks_in_order,branches_in_branches,branches_in_a_loop"
     )
     for topology in ("v5e:2x2", "v6e:2x2"):
         check_equal("tpu_more", sample, topology)
