@@ -95,6 +95,12 @@ def better_error(x: BaseException | str | bytes | os.PathLike[str], text: bytes)
         is_path = x.endswith((".log", ".txt")) or ("/" in x and not re.search(r"\s", x))
         if is_path and not os.path.exists(x):
             return MissingFileError(f"{x}: there is no such file")
+    if b"YNNPACK operation failed" in text:
+        return Error(
+            "YNNPACK, XLA's library for CPUs, failed, as it also does for lack of memory\n"
+            "  lines such as `allocate of <5> failed.` on standard error say that it was memory:\n"
+            "  what the library takes as it runs, no part of XLA's plan; a smaller batch helps"
+        )
     lines = text.decode("utf-8", "replace").rstrip().splitlines()
     if not isinstance(x, BaseException):
         lines = lines[-1:]  # a log is about how it ended

@@ -193,6 +193,14 @@ def test_memory_error_of_python(x: BaseException | str) -> None:
         stowplan.explain_oom(x)
 
 
+def test_a_library_of_cpus_failed() -> None:
+    """As JAX 0.10.2 raises it when YNNPACK has no memory."""
+    error = raised(RuntimeError("INTERNAL: YNNPACK operation failed: error"))
+    for x in (error, f"allocate of <5> failed.\n{error}\n"):
+        with pytest.raises(stowplan.Error, match="YNNPACK, XLA's library for CPUs, failed"):
+            stowplan.explain_oom(x)
+
+
 def test_source_lines_are_no_log() -> None:
     def fail() -> None:
         raise ValueError("no")  # RESOURCE_EXHAUSTED: Out of memory allocating 5000 bytes.
