@@ -110,5 +110,16 @@ TEST(ReportAlone, ACollectiveUnderWay) {
   EXPECT_EQ(Summary(CheckAlone(text("{0}: (1, {}), {1}: (0, {})"))), "alive-together f{1} f{0}\n");
 }
 
+// Two cores have a half each.
+TEST(ReportAlone, SplitArraysTakeLess) {
+  const auto text = [](std::string_view layout) {
+    return "BufferAssignment:\nallocation 0: size 2048, maybe-live-out:\n"
+           " value: <0 a @0> (size=2048,offset=0): f32[1024]{" +
+           std::string(layout) + "}\n";
+  };
+  EXPECT_TRUE(CheckAlone(text("0:T(1024)SC(0:512)")).is_fine());
+  EXPECT_FALSE(CheckAlone(text("0:T(1024)")).is_fine());
+}
+
 }  // namespace
 }  // namespace stowplan::check
