@@ -83,6 +83,33 @@ class Check(CliCase):
         answer = self.check(str(CORPUS / "cpu" / "while_in_cond" / f"{STEM}.hlo.pb"))
         self.assertEqual(answer.code, 0, answer)
 
+    def test_a_tpus_dump(self):
+        """The module a second time, without a plan; and what a SparseCore executes, which does not show the machine."""
+        source = CORPUS / "oracle" / "tpu-v6e-libtpu-0.0.51"
+        stage = "after_optimizations"
+        for name, program in ("module_0001.jit_f.cl_7", "r4005"), ("module_0002.extracted.cl_7", "extracted"):
+            for file in (source / program).iterdir():
+                shutil.copy(file, self.folder / f"{name}.{file.name}")
+        alone = self.check(self.folder / f"module_0002.extracted.cl_7.{stage}.hlo.pb")
+        self.assertEqual(alone.code, 2)
+        self.assertIn("not known for which machine", alone.err)
+        # A proto without an assignment: the message that holds it is left out.
+        text = self.run_cli("print", self.folder / f"module_0001.jit_f.cl_7.{stage}.hlo.pb").out
+        again = self.folder / f"module_0001.jit_f.cl_7.{stage}_after_buffer_assignment"
+        again.with_name(again.name + ".txt").write_text(text)
+        whole = (self.folder / f"module_0001.jit_f.cl_7.{stage}.hlo.pb").read_bytes()
+        size, at, shift = 0, 1, 0
+        while True:
+            size |= (whole[at] & 0x7F) << shift
+            shift, at = shift + 7, at + 1
+            if whole[at - 1] < 0x80:
+                break
+        again.with_name(again.name + ".hlo.pb").write_bytes(whole[: at + size])
+        both = self.check(self.folder)
+        self.assertEqual(both.code, 0, both.err)
+        self.assertEqual([line.split(" (")[0] for line in both.out.splitlines()],
+                         ["module_0001.jit_f: sound", "module_0002.extracted: sound"])
+
     def test_what_assign_writes(self):
         module = CORPUS / "cpu" / "scan_stack" / f"{STEM}.hlo.pb"
         for policy in ("xla", "best"):
