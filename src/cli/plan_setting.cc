@@ -10,6 +10,7 @@
 #include "cli/names.h"
 #include "cli/suggest.h"
 #include "report/from_proto.h"
+#include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/verify.h"
 #include "stowplan/live/choose_schedule.h"
 #include "stowplan/read.h"
@@ -53,6 +54,7 @@ std::optional<Setting> Settle(const hlo::Module& module, const PlanOptions& opti
   std::string version = options.version;
   if (version.empty()) version = GuessVersion(module, backend);
   if (!CheckVersion(version, listener)) return std::nullopt;
+  version = hlo::KnownRelease(version);
   Setting setting = {.rules = RulesOf(*target, version),
                      .version = version,
                      .style = *report::FindReportStyle(version),

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/hlo/dialect.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 #include "base/words.h"
 
@@ -17,6 +24,11 @@ constexpr Dialect Frames() {
 constexpr Dialect Compact() {
   Dialect d = Frames();
   d.compact_tuples = true;
+  return d;
+}
+constexpr Dialect SingleDevice() {
+  Dialect d = Compact();
+  d.single_device = true;
   return d;
 }
 constexpr Dialect EndColumns() {
@@ -85,14 +97,68 @@ constexpr std::array kDialects = {
     NamedDialect{"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1", Frames()},
     NamedDialect{"jaxlib-0.10.0", "", Frames()},
     NamedDialect{"jaxlib-0.10.2", "libtpu-0.0.51", Frames()},
-    NamedDialect{"jaxlib-0.11.2", "jaxlib-0.12.0", Compact()},
+    NamedDialect{"jaxlib-0.11.2", "", Compact()},
+    NamedDialect{"jaxlib-0.12.0", "", SingleDevice()},
 };
+
+// jaxlib-0.10.2: the project and its numbers. Nothing when it is not of this form.
+struct Version {
+  std::string_view project;
+  std::vector<int64_t> numbers;
+};
+std::optional<Version> SplitVersion(std::string_view text) {
+  const size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  Version version = {.project = text.substr(0, dash), .numbers = {}};
+  const char* p = text.data() + dash + 1;
+  const char* const end = text.data() + text.size();
+  for (;; ++p) {
+    int64_t number = 0;
+    const auto [next, error] = std::from_chars(p, end, number);
+    if (error != std::errc() || number < 0) return std::nullopt;
+    version.numbers.push_back(number);
+    p = next;
+    if (p == end) return version;
+    if (*p != '.') return std::nullopt;
+  }
+}
+
+std::string_view LastBefore(std::string_view text) {
+  const std::optional<Version> wanted = SplitVersion(text);
+  if (!wanted) return {};
+  std::string_view best;
+  std::vector<int64_t> best_numbers;
+  size_t fewest = std::numeric_limits<size_t>::max();
+  const auto consider = [&](std::string_view name) {
+    std::optional<Version> version = SplitVersion(name);
+    if (!version || version->project != wanted->project) return;
+    fewest = std::min(fewest, version->numbers.size());
+    if (version->numbers > wanted->numbers || version->numbers < best_numbers) return;
+    best = name;
+    best_numbers = std::move(version->numbers);
+  };
+  for (const NamedDialect& named : kDialects) {
+    consider(named.name);
+    for (const auto alias : std::views::split(named.aliases, ' '))
+      consider(std::string_view(alias.begin(), alias.end()));
+  }
+  // jaxlib-0.10 could be any of three.
+  return wanted->numbers.size() >= fewest ? best : std::string_view();
+}
 
 }  // namespace
 
 std::span<const NamedDialect> Dialects() { return kDialects; }
 
-std::optional<Dialect> FindDialect(std::string_view name) {
+std::string_view KnownRelease(std::string_view version) {
+  for (const NamedDialect& named : kDialects) {
+    if (named.name == version || HasWord(named.aliases, version)) return version;
+  }
+  return LastBefore(version);
+}
+
+std::optional<Dialect> FindDialect(std::string_view version) {
+  const std::string_view name = KnownRelease(version);
   for (const NamedDialect& named : kDialects) {
     if (named.name == name || HasWord(named.aliases, name)) return named.dialect;
   }

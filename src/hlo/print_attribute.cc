@@ -126,6 +126,18 @@ void AppendConfig(std::string_view text, bool raw, std::string& out) {
   }
 }
 
+// Modules keep the older word for a mesh of one device.
+void AppendShardingText(std::string_view text, const Dialect& dialect, std::string& out) {
+  constexpr std::string_view kOld = "{maximal_mesh[";
+  while (dialect.single_device) {
+    const size_t at = text.find(kOld);
+    if (at == std::string_view::npos) break;
+    out.append(text.substr(0, at)).append("{single_device[");
+    text.remove_prefix(at + kOld.size());
+  }
+  out += text;
+}
+
 void AppendRows(const Module& m, const Attribute& attribute, const Dialect& dialect,
                 std::string& out) {
   const Range rows = attribute.rows();
@@ -238,9 +250,11 @@ void AppendAttribute(const Module& m, const Attribute& attribute, const Dialect&
       AppendShape(m.shapes, ShapeId(static_cast<size_t>(attribute.number())),
                   {.index_comments = dialect.index_comments}, out);
       break;
+    case ValueKind::kSharding:
+      AppendShardingText(m.view(attribute.text()), dialect, out);
+      break;
     case ValueKind::kWord:
     case ValueKind::kDeviceGroups:
-    case ValueKind::kSharding:
     case ValueKind::kDomain:
     case ValueKind::kOrigin:
     case ValueKind::kTree:

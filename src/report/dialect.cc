@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/words.h"
+#include "stowplan/hlo/dialect.h"
 
 namespace stowplan::report {
 namespace {
@@ -96,7 +97,8 @@ constexpr std::array<NamedReportDialect, 14> kDialects = {{
 
 std::span<const NamedReportDialect> ReportDialects() { return kDialects; }
 
-std::optional<ReportDialect> FindReportDialect(std::string_view name) {
+std::optional<ReportDialect> FindReportDialect(std::string_view version) {
+  const std::string_view name = hlo::KnownRelease(version);
   for (const NamedReportDialect& named : kDialects) {
     if (named.name == name || HasWord(named.aliases, name)) return named.dialect;
   }

@@ -269,8 +269,14 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
       return ParseInstructions(reader, key, out);
     case ValueKind::kShapes:
       return ParseShapes(reader, key, out);
-    case ValueKind::kSharding:
-      return ParseCanonical(reader, key, CanonicalSharding, out);
+    case ValueKind::kSharding: {
+      const char* const begin = reader.cursor.p;
+      if (!ParseCanonical(reader, key, CanonicalSharding, out)) return false;
+      reader.saw_single_device = reader.saw_single_device ||
+                                 std::string_view(begin, reader.cursor.p).find("{single_device[") !=
+                                     std::string_view::npos;
+      return true;
+    }
     case ValueKind::kDeviceGroups:
       return ParseCanonical(reader, key, CanonicalDeviceGroups, out);
     case ValueKind::kDomain:

@@ -147,9 +147,10 @@ bool AppendDevices(Cursor& c, std::string& out) {
   }
 }
 
-// mesh['x'=2,'y'=4], device_ids=(...), maximal_mesh[device_id=5]
+// mesh['x'=2,'y'=4], device_ids=(...), maximal_mesh[device_id=5]; since jaxlib 0.12 the latter is
+// written single_device[device_id=5].
 bool AppendMesh(Cursor& c, std::string& out) {
-  if (c.TakeWord("maximal_mesh")) {
+  if (c.TakeWord("maximal_mesh") || c.TakeWord("single_device")) {
     out += "maximal_mesh[device_id=";
     if (!c.Expect('[', "of the mesh") || !c.TakeWord("device_id") ||
         !c.Expect('=', "behind device_id") || !AppendInteger(c, out) ||
@@ -282,7 +283,7 @@ bool AppendOneSharding(Cursor& c, std::string& out) {
     return AppendShardingTail(c, out);
   }
   if (c.TakeWord("devices")) return AppendDevices(c, out) && AppendShardingTail(c, out);
-  if (c.peek() == 'm') return AppendMesh(c, out) && AppendNamedTail(c, out);
+  if (c.peek() == 'm' || c.peek() == 's') return AppendMesh(c, out) && AppendNamedTail(c, out);
   return c.FailExpected("a sharding");
 }
 

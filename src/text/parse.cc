@@ -252,6 +252,7 @@ void ModuleParser::FinishDialect() {
   d.operand_shapes = r_.saw_operand_shapes;
   d.closing_names = saw_closing_name_;
   d.compact_tuples = r_.saw_compact;
+  d.single_device = r_.saw_single_device;
   d.raw_config = !r_.saw_quoted_config;
   d.raw_frontend = !r_.saw_quoted_frontend;
   const bool saw_comment = r_.shapes.saw_index_comment() || r_.saw_list_comment;

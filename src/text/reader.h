@@ -52,6 +52,7 @@ struct Reader {
   bool saw_quoted_frontend = false;
   bool saw_compact = false;
   bool saw_short_async = false;
+  bool saw_single_device = false;
 
   hlo::Module& module() { return builder.module(); }
   std::deque<PendingComputation> pending;

@@ -28,6 +28,7 @@ struct Dialect {
   bool stack_frames =
       true;  // stack_frame_id and the tables, instead of source_file and source_line
   bool constant_shapes = false;  // constant(f32[2] {1, 2}), before 2019
+  bool single_device = false;    // sharding={single_device[device_id=0]}, not maximal_mesh[...]
 
   friend bool operator==(const Dialect&, const Dialect&) = default;
 };
@@ -40,7 +41,10 @@ struct NamedDialect {
 
 // All of them, oldest first.
 std::span<const NamedDialect> Dialects();
-// By name or alias.
-std::optional<Dialect> FindDialect(std::string_view name);
+// The name under which a version is known here: its own, else that of the last release of the same
+// project that is not newer ("jaxlib-0.6.0" for jaxlib-0.6.2). Empty when there is none.
+std::string_view KnownRelease(std::string_view version);
+// By name, alias, or a version in between.
+std::optional<Dialect> FindDialect(std::string_view version);
 
 }  // namespace stowplan::hlo

@@ -51,6 +51,6 @@ struct NamedReportDialect {
   ReportDialect dialect;
 };
 std::span<const NamedReportDialect> ReportDialects();
-std::optional<ReportDialect> FindReportDialect(std::string_view name);
+std::optional<ReportDialect> FindReportDialect(std::string_view version);
 
 }  // namespace stowplan::report

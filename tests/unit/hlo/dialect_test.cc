@@ -28,6 +28,21 @@ TEST(Dialect, EveryReleaseOfTheCorpusIsKnown) {
   }
 }
 
+TEST(Dialect, VersionsInBetweenAreThoseBefore) {
+  EXPECT_EQ(KnownRelease("jaxlib-0.6.0"), "jaxlib-0.6.0");
+  EXPECT_EQ(KnownRelease("jaxlib-0.6.2"), "jaxlib-0.6.0");
+  EXPECT_EQ(KnownRelease("jaxlib-0.9.9"), "jaxlib-0.9.0");
+  EXPECT_EQ(KnownRelease("jaxlib-0.10.1"), "jaxlib-0.10.0");
+  EXPECT_EQ(KnownRelease("jaxlib-1.0.0"), "jaxlib-0.12.0");
+  EXPECT_EQ(KnownRelease("libtpu-0.0.23"), "libtpu-0.0.13");
+  EXPECT_EQ(KnownRelease("libtpu-0.0.24"), "libtpu-0.0.23.1");
+  EXPECT_EQ(KnownRelease("tf-2.5"), "tf-2.4");
+  for (const char* name : {"jaxlib-0.4.12", "jaxlib-0.10.2rc1", "jaxlib-0.10.2.", "jaxlib--1.0.0",
+                           "jaxlib-99999999999999999999.0.0", "tf-2", "-0.1.2"}) {
+    EXPECT_EQ(KnownRelease(name), "") << name;
+  }
+}
+
 TEST(Dialect, OthersAreNot) {
   for (const char* name : {"", " ", "jaxlib", "jaxlib-0.10", "jaxlib-0.10.2 ", "JAXLIB-0.10.2"}) {
     EXPECT_FALSE(FindDialect(name)) << name;

@@ -170,6 +170,9 @@ TEST(TextAttribute, Shardings) {
            {"{mesh['x'=4,'y'=2], [{'x'}], unreduced={'y'}}"},
            {"{mesh['x'=2,'y'=2], device_ids=([2,2]T(1,0)), [{'x'}]}"},
            {"{maximal_mesh[device_id=5]}"},
+           {"{single_device[device_id=5]}"},
+           {"{{single_device[device_id=0]},{single_device[device_id=1]}}",
+            "{{single_device[device_id=0]}, {single_device[device_id=1]}}"},
        }) {
     const std::string head = "%x = f32[4]{0} copy(%a), sharding=";
     const std::string out = head + std::string(c.expected());
