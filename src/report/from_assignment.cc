@@ -255,6 +255,8 @@ std::optional<ReportStyle> FindReportStyle(std::string_view version) {
   const std::optional<ReportDialect> dialect = FindReportDialect(version);
   std::optional<hlo::Dialect> instructions = hlo::FindDialect(version);
   if (!dialect || !instructions) return std::nullopt;
+  // While modules had the short form, reports had operands with their shapes.
+  if (!instructions->long_form) instructions->operand_shapes = true;
   // Reports have the long form, and name every get-tuple-element, whatever the module's text has.
   instructions->long_form = true;
   instructions->compact_tuples = false;

@@ -119,11 +119,11 @@ class Settings(AssignCase):
     def test_unknown_names_are_guessed(self):
         path = self.write("m.hlo", MODULE)
         self.assert_bad_use(self.assign("--target=tpu-v5", path), "did you mean `tpu-v5e`?")
-        self.assert_bad_use(self.assign("--target=cpu", "--xla-version=jaxlib-0.11.3", path),
-                            "no XLA `jaxlib-0.11.3`", "did you mean `jaxlib-0.11.2`?")
+        self.assert_bad_use(self.assign("--target=cpu", "--xla-version=jaxlib-0.11.x", path),
+                            "no XLA `jaxlib-0.11.x`", "did you mean `jaxlib-0.11.2`?")
         self.assert_bad_use(self.assign("--target=cpu", "--xla-version=xyzzy", path), "no XLA `xyzzy`",
                             "jaxlib-0.11.2", "libtpu-0.0.51")
-        self.assert_bad_use(self.assign("--target=cpu", "--dialect=jaxlib-0.11.3", path), "no dialect",
+        self.assert_bad_use(self.assign("--target=cpu", "--dialect=jaxlib-0.11.x", path), "no dialect",
                             "did you mean `jaxlib-0.11.2`?")
         self.assert_bad_use(self.assign("--dump-stage=value", path), "did you mean `values`?")
         self.assert_bad_use(self.assign("--policy=bets", path), "best")
@@ -138,6 +138,25 @@ class Settings(AssignCase):
         self.assertNotIn(", page 0", old)
         mixed = self.assign("--target=cpu", "--xla-version=jaxlib-0.4.30", "--dialect=jaxlib-0.11.2", path).out
         self.assertIn(", page 0", mixed)
+
+    def test_versions_in_between_are_those_before(self):
+        path = self.write("m.hlo", MODULE)
+        plan = lambda version: self.assign("--target=cpu", f"--xla-version={version}", path)
+        for between, known in (("jaxlib-0.4.38", "jaxlib-0.4.35"), ("jaxlib-0.6.2", "jaxlib-0.6.0"),
+                               ("jaxlib-0.12.3", "jaxlib-0.12.0"), ("libtpu-0.0.40", "libtpu-0.0.32.1")):
+            self.assertEqual(plan(between).out, plan(known).out)
+            self.assertEqual(plan(between).code, 0)
+        for other in ("jaxlib-0.4.12", "jaxlib-0.10", "jaxlib-0.10.2.", "jaxlib-", "jax-0.10.2"):
+            self.assert_bad_use(plan(other), f"no XLA `{other}`")
+
+    def test_operands_have_shapes_in_reports_until_jaxlib_0_5(self):
+        path = self.write("m.hlo", MODULE)
+        for version, has_shapes in (("jaxlib-0.4.30", True), ("jaxlib-0.5.0", True), ("jaxlib-0.6.0", False)):
+            lines = [line for line in self.assign("--target=cpu", f"--xla-version={version}", path).out.splitlines()
+                     if line.startswith(" from instruction") and "%" in line.partition("(")[2]]
+            self.assertTrue(lines, version)
+            for line in lines:
+                self.assertEqual("[" in line.partition("(")[2].partition(" %")[0], has_shapes, line)
 
     def test_without_a_preset_it_says_so(self):
         path = self.write("t.hlo", TPU)
