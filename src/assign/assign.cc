@@ -12,6 +12,7 @@
 #include "assign/combine.h"
 #include "assign/fast_memory.h"
 #include "base/checked_math.h"
+#include "stowplan/hlo/print.h"
 #include "stowplan/values/donations.h"
 
 namespace stowplan {
@@ -130,8 +131,9 @@ void Assigner::FindComputationClasses() {
   }
 }
 
-// Depth first through the call graph; the last computation finished comes first.
-void Assigner::NumberPositions() {
+// Depth first through the call graph, by the lists of instructions: as texts are printed.
+std::vector<CompId> Assigner::FinishedComputations() const {
+  if (module_.format == hlo::Format::kText) return hlo::PrintOrder(module_);
   struct Frame {
     CompId computation;
     size_t next = 0;
@@ -166,9 +168,14 @@ void Assigner::NumberPositions() {
       }
     }
   }
+  return finished;
+}
+
+// The last computation finished comes first.
+void Assigner::NumberPositions() {
   numbers_.assign(module_.instructions.size(), 0);
   uint32_t next = 0;
-  for (const CompId computation : std::views::reverse(finished)) {
+  for (const CompId computation : std::views::reverse(FinishedComputations())) {
     for (const InstrId id :
          Orders::Of(analysis_.orders.post_order, module_.computations[computation]))
       numbers_[id.index] = next++;

@@ -40,6 +40,7 @@ class Assigner {
   AllocationId NewAllocation(BufferId id);
   void Put(BufferId id, AllocationId allocation);
   void FindComputationClasses();
+  [[nodiscard]] std::vector<hlo::CompId> FinishedComputations() const;
   void NumberPositions();
 
   // pack_space.cc

@@ -38,6 +38,7 @@ int64_t SweepLimit(std::string_view target) {
 
 // Versions are listed oldest first; aliases stand with the name they are equal to.
 bool IsBefore(std::string_view version, std::string_view name) {
+  version = hlo::KnownRelease(version);
   const auto rank = [](std::string_view wanted) {
     const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
     for (size_t k = 0; k < dialects.size(); ++k) {
@@ -58,7 +59,9 @@ bool LendsCollectiveMemory(std::string_view version) { return !IsBefore(version,
 
 // Since jaxlib 0.12, as in libtpu. Its reports look like those of 0.11: who guesses a version from
 // them does not get this one.
-bool HasThreadLocalsByNumber(std::string_view version) { return version == "jaxlib-0.12.0"; }
+bool HasThreadLocalsByNumber(std::string_view version) {
+  return hlo::KnownRelease(version) == "jaxlib-0.12.0";
+}
 
 Rules TpuRules(const Target& target, std::string_view version) {
   Rules rules = {.target = target, .sharing = Sharing::kTpu, .alignment = 512};
@@ -82,9 +85,7 @@ Rules TpuRules(const Target& target, std::string_view version) {
   return rules;
 }
 
-}  // namespace
-
-Rules RulesOf(const Target& target, std::string_view version) {
+Rules RulesOfBackend(const Target& target, std::string_view version) {
   const bool reads_last_position = ReadsLastPosition(version);
   if (target.name == "cpu") {
     return {.target = target,
@@ -104,6 +105,15 @@ Rules RulesOf(const Target& target, std::string_view version) {
             .lending_space = LendsCollectiveMemory(version) ? 1 : -1};
   }
   return TpuRules(target, version);
+}
+
+}  // namespace
+
+Rules RulesOf(const Target& target, std::string_view version) {
+  Rules rules = RulesOfBackend(target, version);
+  if (IsBefore(version, "jaxlib-0.8.2"))
+    rules.analysis.post_order = ComputationPostOrder::kAsPrinted;
+  return rules;
 }
 
 }  // namespace stowplan

@@ -9,7 +9,7 @@ Result<Analysis> Analyze(const hlo::Module& module, const AnalysisOptions& optio
     if (observe) observe(stage);
   };
   Analysis analysis;
-  analysis.orders = FindOrders(module, options.computations);
+  analysis.orders = FindOrders(module, options.computations, options.post_order);
   done("orders");
   STOWPLAN_TRY(analysis.calls, FindCallGraph(module, analysis.orders));
   done("calls");

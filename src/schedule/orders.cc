@@ -6,6 +6,8 @@
 #include <ranges>
 #include <utility>
 
+#include "schedule/made_order.h"
+
 namespace stowplan {
 namespace {
 
@@ -101,9 +103,16 @@ void FindPostOrder(const Module& module, Orders& orders) {
 
 }  // namespace
 
-Orders FindOrders(const Module& module, ComputationList list_kind) {
+Orders FindOrders(const Module& module, ComputationList list_kind,
+                  ComputationPostOrder post_order) {
   Orders orders;
-  orders.computations = ListComputations(module, list_kind);
+  if (module.format == hlo::Format::kText && post_order == ComputationPostOrder::kLowestFirst) {
+    orders.computations = OrderOfMaking(module);
+    orders.numbered = CalleesFirst(module, orders.computations);
+  } else {
+    orders.computations = ListComputations(module, list_kind);
+    for (size_t c = 0; c < module.computations.size(); ++c) orders.numbered.emplace_back(c);
+  }
   orders.listed.reserve(module.instructions.size());
   for (size_t c = 0; c < module.computations.size(); ++c) {
     const std::vector<InstrId> list = module.listed(CompId(c));

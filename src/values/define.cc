@@ -115,7 +115,10 @@ void FlowBuilder::DefineCollectivePermuteStart(InstrId id) {
 }
 
 void FlowBuilder::DefineAll() {
-  for (const InstrId id : orders_.post_order) Define(id);
+  for (const hlo::CompId computation : orders_.numbered) {
+    for (const InstrId id : Orders::Of(orders_.post_order, module_.computations[computation]))
+      Define(id);
+  }
 }
 
 }  // namespace stowplan

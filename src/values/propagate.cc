@@ -67,10 +67,12 @@ void FlowBuilder::NumberInstructions() {
   const size_t first = count - reached.size();
   for (size_t k = 0; k < reached.size(); ++k)
     ordinals_[reached[k].index] = static_cast<uint32_t>(first + k);
-  for (const InstrId id : orders_.post_order) {
-    if (ordinals_[id.index] != kNone) continue;
-    ordinals_[id.index] = static_cast<uint32_t>(by_ordinal_.size());
-    by_ordinal_.push_back(id);
+  for (const CompId computation : orders_.numbered) {
+    for (const InstrId id : Orders::Of(orders_.post_order, module_.computations[computation])) {
+      if (ordinals_[id.index] != kNone) continue;
+      ordinals_[id.index] = static_cast<uint32_t>(by_ordinal_.size());
+      by_ordinal_.push_back(id);
+    }
   }
   by_ordinal_.insert(by_ordinal_.end(), reached.begin(), reached.end());
 }

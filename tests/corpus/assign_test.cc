@@ -293,17 +293,17 @@ TEST(CorpusAssign, ReportsFromTextsEqualXlasAsFarAsTextTells) {
     int exact, without_numbers, live;
   };
   constexpr Level kLevels[] = {
-      {"cpu", 25, 54, 50},       {"cpu11", 25, 54, 30},        {"gpu", 21, 48, 16},
-      {"tpu", 24, 54, 42},       {"cpu_tf22", 0, 7, 0},        {"cpu_tf24", 0, 7, 0},
+      {"cpu", 50, 54, 54},       {"cpu11", 53, 54, 30},        {"gpu", 26, 50, 16},
+      {"tpu", 39, 54, 47},       {"cpu_tf22", 0, 7, 0},        {"cpu_tf24", 0, 7, 0},
       {"cpu_tf26", 0, 7, 2},     {"cpu_tf28", 0, 7, 2},        {"cpu_tf211", 3, 7, 4},
       {"cpu_0413", 6, 6, 5},     {"cpu_0425", 7, 7, 4},        {"cpu_0430", 7, 7, 7},
-      {"cpu_0435", 6, 7, 7},     {"cpu_050", 7, 7, 7},         {"cpu_060", 6, 7, 6},
-      {"cpu_072", 6, 7, 6},      {"cpu_082", 3, 7, 7},         {"cpu_090", 5, 7, 7},
-      {"cpu_0100", 4, 7, 7},     {"cpu_new", 3, 7, 7},         {"cpu_more", 4, 4, 4},
+      {"cpu_0435", 7, 7, 7},     {"cpu_050", 7, 7, 7},         {"cpu_060", 6, 7, 6},
+      {"cpu_072", 6, 7, 6},      {"cpu_082", 6, 7, 7},         {"cpu_090", 7, 7, 7},
+      {"cpu_0100", 7, 7, 7},     {"cpu_new", 6, 7, 7},         {"cpu_more", 4, 4, 4},
       {"dyn_cpu", 1, 1, 1},      {"tpu_0435_v5e", 2, 7, 7},    {"tpu_050_v5e", 1, 2, 2},
       {"tpu_060_v5e", 4, 7, 6},  {"tpu_072_v5e", 3, 7, 5},     {"tpu_082_v5e", 6, 7, 7},
-      {"tpu_new_v5e", 4, 7, 4},  {"tpu_more_v5e", 5, 7, 7},    {"tpu_new_v4", 3, 7, 5},
-      {"tpu_new_v6e", 4, 7, 5},  {"tpu_new_v7x", 4, 7, 6},     {"tpu_sm_v22x2", 2, 2, 2},
+      {"tpu_new_v5e", 6, 7, 7},  {"tpu_more_v5e", 6, 7, 7},    {"tpu_new_v4", 7, 7, 7},
+      {"tpu_new_v6e", 6, 7, 7},  {"tpu_new_v7x", 6, 7, 7},     {"tpu_sm_v22x2", 2, 2, 2},
       {"tpu_sm_v32x2", 2, 2, 2}, {"tpu_sm_v5p2x2x1", 2, 2, 2}, {"tpu_sm_v5p4x4x4", 2, 2, 2},
       {"dyn_tpu", 1, 1, 1},
   };

@@ -19,6 +19,7 @@ namespace stowplan {
 
 struct AnalysisOptions {
   ComputationList computations = ComputationList::kById;
+  ComputationPostOrder post_order = ComputationPostOrder::kLowestFirst;
   NoOps no_ops = NoOps::kBitcasts;
   AsyncBirth async_birth = AsyncBirth::kOwnTime;
 };

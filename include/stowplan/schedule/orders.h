@@ -3,8 +3,9 @@
 // handed on.
 //
 // A proto holds them all: computations and instructions stand in post-order, and ids ascend in the
-// order of XLA's lists. Text holds the lists only as far as it was printed from them; the
-// post-order is computed then, and is the one XLA has after parsing that text.
+// order of XLA's lists. Text holds the lists only as far as it was printed from them. The
+// post-order of instructions follows from the program all the same, and that of computations from
+// the order in which they were made, of which names tell much.
 #pragma once
 
 #include <span>
@@ -20,9 +21,17 @@ enum class ComputationList : uint8_t {
   kPostOrderThenAsync,  // copied once in post-order; async slices were split off after that
 };
 
+// The post-order of computations, where only a text is there.
+enum class ComputationPostOrder : uint8_t {
+  kAsPrinted,    // depth first
+  kLowestFirst,  // since 2025: of those whose callees are done, always the one that was made first
+};
+
 struct Orders {
-  // Computations as XLA's module lists them. (Their post-order is that of Module::computations.)
+  // Computations as XLA's module lists them.
   std::vector<hlo::CompId> computations;
+  // The same in post-order: what is in them is numbered in this order.
+  std::vector<hlo::CompId> numbered;
   // A computation's rows [first, first + count) hold its instructions in the order.
   std::vector<hlo::InstrId> listed;
   std::vector<hlo::InstrId> post_order;
@@ -52,6 +61,7 @@ struct Orders {
   }
 };
 
-Orders FindOrders(const hlo::Module& module, ComputationList list);
+Orders FindOrders(const hlo::Module& module, ComputationList list,
+                  ComputationPostOrder post_order = ComputationPostOrder::kAsPrinted);
 
 }  // namespace stowplan
