@@ -386,31 +386,45 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
   struct Step {
     InstrId id;
     FusionWalk::Frame frame;
+    // Element i stands for what lies where element i of such an array does. Inside of a fusion,
+    // nothing lies anywhere: layouts may change and change back.
+    ShapeId like;
     auto operator<=>(const Step&) const = default;
   };
   std::set<Step> seen;
   std::vector<Step> stack;
-  const auto push = [&](InstrId id, FusionWalk::Frame frame) {
-    if (seen.insert({id, frame}).second) stack.push_back({id, frame});
+  const auto push = [&](InstrId id, FusionWalk::Frame frame, ShapeId like) {
+    if (seen.insert({id, frame, like}).second) stack.push_back({id, frame, like});
   };
-  push(module_.parameters_of(callee)[k], FusionWalk::Frame::kWhole);
+  const InstrId parameter = module_.parameters_of(callee)[k];
+  push(parameter, FusionWalk::Frame::kWhole, module_.instructions[parameter].shape);
   // Fusions inside of fusions: where their bodies return to.
   std::map<CompId, std::set<InstrId>> callers;
   while (!stack.empty()) {
     const Step step = stack.back();
     stack.pop_back();
     const CompId parent = module_.instructions[step.id].parent;
+    const ShapeId shape = module_.instructions[step.id].shape;
+    const bool is_back = step.like == shape || LieAlike(module_.shapes, step.like, shape);
     if (step.id == module_.computations[parent].root) {
-      for (const InstrId caller : callers[parent]) push(caller, step.frame);
+      if (parent == callee && !is_back) return false;
+      for (const InstrId caller : callers[parent]) push(caller, step.frame, step.like);
     }
     const Body& body = BodyOf(parent);
     for (const Read& read : body.reads[step.id.index - module_.computations[parent].first.index]) {
       if (module_.instructions[read.user].opcode == Opcode::kFusion) {
         const CompId inner = module_.called_by(read.user)[0];
         callers[inner].insert(read.user);
-        push(module_.parameters_of(inner)[read.operand], step.frame);
+        push(module_.parameters_of(inner)[read.operand], step.frame, step.like);
         continue;
       }
+      const ShapeId result = module_.instructions[read.user].shape;
+      if (IsByElement(module_.instructions[read.user].opcode) &&
+          std::ranges::equal(module_.shapes.dims(shape), module_.shapes.dims(result))) {
+        push(read.user, step.frame, step.like);
+        continue;
+      }
+      if (!is_back) return false;
       // A library's call on the whole operand, whose result is the output.
       if (read.user == maker.call && step.frame == FusionWalk::Frame::kWhole &&
           IsSafe(read.user, read.operand, 0, maker.part))
@@ -418,7 +432,7 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
       FusionWalk::Frame frame = step.frame;
       bool ends = false;
       if (!walk.Accepts(step.id, read.user, read.operand, frame, ends)) return false;
-      if (!ends) push(read.user, frame);
+      if (!ends) push(read.user, frame, result);
     }
   }
   return true;

@@ -221,5 +221,28 @@ TEST(XlaVectors, ATranspositionMayMoveNothing) {
   EXPECT_EQ(Summary(CheckText(Transposed("{0,1}"), kTransposedInPlace)), "");
 }
 
+// jaxlib 0.4.35 has such a fusion behind each LU decomposition: layouts inside of a fusion are no
+// places, only those at its ends are.
+TEST(XlaVectors, LayoutsThatChangeBack) {
+  const auto program = [](std::string_view layout) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[16,16]{0,1} parameter(0)
+  c = f32[16,16]{1,0} copy(x)
+  n = f32[16,16]{1,0} negate(c)
+  ROOT back = f32[16,16])" +
+           std::string(layout) + R"( copy(n)
+}
+ENTRY main {
+  p = f32[16,16]{0,1} parameter(0)
+  ROOT f = f32[16,16])" +
+           std::string(layout) + R"( fusion(p), kind=kLoop, calls=fused
+}
+)";
+  };
+  EXPECT_EQ(Summary(CheckText(program("{0,1}"), "p0 1024: p@0 f@0")), "");
+  EXPECT_EQ(Summary(CheckText(program("{1,0}"), "p0 1024: p@0 f@0")), "in-place p f\n");
+}
+
 }  // namespace
 }  // namespace stowplan::check
