@@ -19,7 +19,9 @@ from conftest import ROOT
 from test_install import pythons
 
 VERSIONS = os.environ.get("STOWPLAN_JAX_VERSIONS", "0.4.35 0.6.2 0.8.2 0.10.2 newest").split()
-SETS = os.environ.get("STOWPLAN_JAX_SETS", "constructs work explain donations random:1:200").split()
+SETS = os.environ.get(
+    "STOWPLAN_JAX_SETS", "constructs work more explain donations random:1:200"
+).split()
 OWN = "%d.%d" % sys.version_info[:2]
 TESTS = ("jax_inputs", "jax_capture", "jax_max_batch", "jax_pytest_plugin")
 
