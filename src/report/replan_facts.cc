@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <set>
 #include <tuple>
 #include <unordered_set>
 
@@ -64,7 +65,7 @@ bool Replanner::IsStraight() const {
         (value.allocation.is_none() || !report().allocations[value.allocation].parameter))
       return false;
   }
-  return !HasAsyncComputations();
+  return !HasAsyncComputations() && !HasCalls();
 }
 
 // XLA writes `all-reduce-start(...)` also for an async-start whose computation is an all-reduce.
@@ -80,6 +81,30 @@ bool Replanner::HasAsyncComputations() const {
       const std::span<const int64_t> index = report().numbers(position.index);
       if (!index.empty() && index[0] == 1 && position.instruction != value.instruction &&
           starts.contains(position.instruction))
+        return true;
+    }
+  }
+  return false;
+}
+
+// A call bears no value. It shows where it reads an array that is not seen at it, while another is.
+bool Replanner::HasCalls() const {
+  std::set<std::string_view> bears;
+  std::set<std::string_view> shows;
+  for (const Value& value : report().values.rows()) {
+    bears.insert(value.instruction);
+    for (const Position& position : report().positions_of(value))
+      shows.insert(position.instruction);
+  }
+  for (const Value& value : report().values.rows()) {
+    if (!value.has_range || value.index.is_shown) continue;
+    for (const Use& use : report().uses_of(value)) {
+      // The done of an asynchronous copy reads a part of a tuple.
+      if (use.index.is_shown || bears.contains(use.instruction) || !shows.contains(use.instruction))
+        continue;
+      if (std::ranges::none_of(report().positions_of(value), [&](const Position& position) {
+            return position.instruction == use.instruction;
+          }))
         return true;
     }
   }

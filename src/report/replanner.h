@@ -66,6 +66,7 @@ class Replanner {
   // none of the report's lines.
   [[nodiscard]] bool IsStraight() const;
   [[nodiscard]] bool HasAsyncComputations() const;
+  [[nodiscard]] bool HasCalls() const;
 
   std::optional<Diagnostics> DeriveRanges();
 

@@ -251,6 +251,28 @@ class Refused(Replan):
         self.assert_bad_use(self.replan(SMALL, "--xla-version=none"), "there is no XLA `none`")
         self.assert_bad_use(self.replan(SMALL, "--target=none"))
 
+    def test_calls_bear_no_values(self):
+        # `add` takes over the place of `dot` inside of a call, which is not over when it begins.
+        module = """HloModule m, is_scheduled=true
+parallel_add {
+  p = f32[64,64]{1,0} parameter(0)
+  q = f32[64,64]{1,0} parameter(1)
+  ROOT add = f32[64,64]{1,0} add(p, q)
+}
+ENTRY main {
+  x = f32[64,64]{1,0} parameter(0)
+  y = f32[64,64]{1,0} parameter(1)
+  dot = f32[64,64]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT call = f32[64,64]{1,0} call(dot, y), to_apply=parallel_add
+}
+"""
+        plan = self.run_cli("assign", "--target=cpu", "--xla-version=jaxlib-0.4.35", self.write("m.hlo", module))
+        self.assertEqual(plan.code, 0, plan)
+        self.assertIn("    dot{}:2-", plan.out)
+        answer = self.run_cli("replan", self.write("r.txt", plan.out))
+        self.assertNotEqual(answer.code, 2, answer)
+        self.assertNotIn("by its uses", answer.err)
+
 
 if __name__ == "__main__":
     unittest.main()
