@@ -2,8 +2,8 @@
 // What follows from a report without planning: sizes and live ranges.
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_set>
 
