@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "stowplan/hlo/dialect.h"
+#include "stowplan/hlo/print.h"
 
 namespace stowplan {
 namespace {
@@ -49,6 +50,19 @@ Traces FindTraces(const hlo::Module& module) {
   return traces;
 }
 
+// Whether a text is what a dialect makes of its module. Printing ends at the first difference.
+bool IsWrittenIn(const hlo::Module& module, const hlo::Dialect& dialect) {
+  if (!module.source) return false;
+  std::string_view rest = module.source->bytes();
+  bool is_equal = true;
+  hlo::PrintModule(module, dialect, [&](std::string_view piece) {
+    is_equal = rest.starts_with(piece);
+    if (is_equal) rest.remove_prefix(piece.size());
+    return is_equal;
+  });
+  return is_equal && rest.find_first_not_of("\n") == std::string_view::npos;
+}
+
 }  // namespace
 
 TargetGuess GuessTarget(const hlo::Module& module, std::string_view file) {
@@ -70,15 +84,10 @@ std::string_view GuessVersion(const hlo::Module& module, Backend backend) {
   const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
   // TPU compilers write the long form whatever their age; their newest is as good as any.
   if (module.format == hlo::Format::kText && backend != Backend::kTpu) {
-    // Without a get-tuple-element, nothing shows how it is written.
-    const bool shows_elements =
-        std::ranges::any_of(module.instructions.rows(), [](const hlo::Instruction& instruction) {
-          return instruction.opcode == Opcode::kGetTupleElement;
-        });
     for (const hlo::NamedDialect& dialect : std::views::reverse(dialects)) {
-      hlo::Dialect other = dialect.dialect;
-      if (!shows_elements) other.compact_tuples = module.dialect.compact_tuples;
-      if (other == module.dialect) return dialect.name;
+      if (dialect.dialect.single_device == module.dialect.single_device &&
+          IsWrittenIn(module, dialect.dialect))
+        return dialect.name;
     }
   }
   // Nothing shows a newer one.

@@ -116,6 +116,14 @@ class Settings(AssignCase):
         answer = self.assign(self.write("v4.hlo", v4))
         self.assertIn("target tpu-v4 by memory space 3 in its layouts", answer.err)
 
+    def test_the_version_is_found_by_how_a_text_is_written(self):
+        path = self.write("m.hlo", MODULE)
+        for dialect in ("tf-2.8", "jaxlib-0.4.13", "jaxlib-0.5.0"):
+            text = self.run_cli("print", f"--dialect={dialect}", path).out
+            answer = self.assign("--target=cpu", self.write("dialect.hlo", text))
+            self.assertIn(f"rules of {dialect}, the newest that fits", answer.err)
+        self.assertIn("rules of jaxlib-0.11.2, the newest that fits", self.assign("--target=cpu", path).err)
+
     def test_unknown_names_are_guessed(self):
         path = self.write("m.hlo", MODULE)
         self.assert_bad_use(self.assign("--target=tpu-v5", path), "did you mean `tpu-v5e`?")
