@@ -108,7 +108,7 @@ def _has_thread_locals(xla_version: str) -> bool:
 
 
 def _sums(plan: _core.Plan) -> tuple[int, int, str]:
-    """The bytes of main memory: of all allocations, of those that are not temporaries, and which these are."""
+    """Bytes of main memory: of all allocations, of all but temporaries, and which these are."""
     total = lasting = 0
     has_thread_locals = _has_thread_locals(plan.xla_version)
     for row in range(plan.allocation_count):

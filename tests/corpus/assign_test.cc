@@ -65,8 +65,7 @@ Result<Planned> Plan(const std::string& file, const std::string& assignment) {
   module.buffer_assignment = {};
   const std::string version = VersionOf(file);
   Rules rules = RulesOf(*FindTarget(TargetOf(file)), version);
-  // Compiled with --xla_multiheap_size_constraint_per_heap=1048576.
-  if (FolderOf(file).ends_with("-heaps")) rules.heap_limit = 1 << 20;
+  rules.heap_limit = HeapLimitOf(file);
   if (!IsScheduled(module)) module = WithSchedule(module, Scheduler::kDepthFirst, rules.target);
   STOWPLAN_TRY(const Analysis analysis, Analyze(module, rules.analysis));
   std::optional<Preset> preset;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,6 +102,13 @@ inline std::string TargetOf(const std::string& file) {
   if (folder.find("v22x2") != std::string::npos) return "tpu-v2";
   if (folder.find("v32x2") != std::string::npos) return "tpu-v3";
   return "tpu-v5e";
+}
+
+// What no heap grows beyond: programs in such a folder were compiled with
+// --xla_multiheap_size_constraint_per_heap=1048576.
+inline int64_t HeapLimitOf(const std::string& file) {
+  return FolderOf(file).ends_with("-heaps") ? int64_t{1} << 20
+                                            : std::numeric_limits<int64_t>::max();
 }
 
 }  // namespace stowplan

@@ -53,8 +53,9 @@ void Replan(const std::string& file, Count& count) {
   const bool has_ranges = report->live_ranges.has_value();
   const std::string version =
       IsOracle(ArchiveOf(file)) ? std::string() : std::string(CompilerOf(file));
-  const Result<stowplan::report::Replan> replan =
-      ReplanReport(*std::move(report), RulesOf(*target, version));
+  Rules rules = RulesOf(*target, version);
+  rules.heap_limit = HeapLimitOf(file);
+  const Result<stowplan::report::Replan> replan = ReplanReport(*std::move(report), rules);
   if (!replan) {
     EXPECT_FALSE(has_ranges) << Render(replan.error());
     ++count.refused;
@@ -112,6 +113,11 @@ TEST(CorpusReplan, ReportsComeBack) {
       {"oracle/cpu-jaxlib-0.10.2-unfused", {23, 30, 0}},
       {"oracle/cpu-jaxlib-0.11.2", {23, 50, 0}},
       {"oracle/gpu-jaxlib-0.11.2", {75, 110, 0}},
+      {"oracle/gpu-jaxlib-0.11.2-collective", {18, 28, 0}},
+      {"oracle/gpu-jaxlib-0.11.2-devices", {17, 28, 0}},
+      {"oracle/gpu-jaxlib-0.11.2-heaps", {6, 14, 0}},
+      {"oracle/gpu-jaxlib-0.11.2-more", {30, 48, 0}},
+      {"oracle/gpu-jaxlib-0.11.2-pipelined", {0, 6, 0}},
       {"oracle/tpu-v2-libtpu-0.0.51", {17, 20, 0}},
       {"oracle/tpu-v3-libtpu-0.0.51", {34, 40, 0}},
       {"oracle/tpu-v4-libtpu-0.0.51", {18, 28, 0}},

@@ -15,11 +15,11 @@ std::string Errors(std::string_view text) {
 TEST(TextErrors, OfModules) {
   constexpr TextCase kCases[] = {
       {"", R"(test.hlo:1:1: error: the text is empty
-  
+
   ^
 )"},
       {"  // nothing\n", R"(test.hlo:2:1: error: the text is empty
-  
+
   ^
 )"},
       {"HloModule", R"(test.hlo:1:10: error: expected the module's name, but the text ends here
@@ -27,7 +27,7 @@ TEST(TextErrors, OfModules) {
            ^
 )"},
       {"HloModule m\n", R"(test.hlo:2:1: error: the module has no computations
-  
+
   ^
 )"},
       {"HloModule m, is_scheduled=maybe\n",
@@ -65,7 +65,7 @@ TEST(TextErrors, OfComputations) {
 )"},
       {"ENTRY e {\n  ROOT a = f32[2] parameter(0)\n",
        R"(test.hlo:3:1: error: the computation 'e' does not end
-  
+
   ^
 )"},
       {"ENTRY e {\n  ROOT a = f32[2] parameter(0)\n}\nENTRY f {\n  ROOT b = f32[] constant(1)\n}\n",
@@ -95,7 +95,7 @@ TEST(TextErrors, OfComputations) {
 )"},
       {"ENTRY e {\n  ROOT a = f32[2] parameter(0)\n}\nrubbish\n",
        R"(test.hlo:5:1: error: expected '{' of the computation's body, but the text ends here
-  
+
   ^
 )"},
   };
