@@ -83,20 +83,26 @@ struct Brackets {
   [[nodiscard]] bool is_open() const { return is_quoted || depth > 0; }
 };
 
-bool IsHead(std::string_view line, ReportBuilder& builder) {
-  return line.starts_with('<') && FindHead(line, builder) == 0;
-}
-
-// Joins the lines of an instruction's text; ends behind the last.
+// Joins the lines of an instruction's text; ends behind the last, or before a head that is glued to
+// it.
 std::string_view ReadText(Lines& lines, ReportBuilder& builder, std::string_view text) {
   Brackets brackets;
   for (std::string_view line = text;; line = lines.line()) {
-    text = {text.data(), static_cast<size_t>(line.data() + line.size() - text.data())};
+    const auto end_at = [&](std::string_view last) {
+      text = {text.data(), static_cast<size_t>(last.data() + last.size() - text.data())};
+    };
+    end_at(line);
     if (!lines.has_newline()) builder.report.dialect.from_instruction = FromInstruction::kGlued;
     lines.Next();
-    if (lines.at_end() || IsHead(lines.line(), builder)) return text;
+    if (lines.at_end()) return text;
+    const size_t head = FindHead(lines.line(), builder);
     brackets.Read(line);
-    if (!brackets.is_open()) return text;
+    if (head == 0 || !brackets.is_open()) return text;
+    if (head == std::string_view::npos) continue;
+    end_at(lines.line().substr(0, head));
+    builder.report.dialect.from_instruction = FromInstruction::kGlued;
+    lines.SkipTo(text.data() + text.size());
+    return text;
   }
 }
 

@@ -192,6 +192,12 @@ TEST(ReadReport, InstructionsOfSeveralLines) {
   std::string longer = text;
   longer.replace(longer.find("}}\n<1"), 3, "}}\nspare\n");
   EXPECT_FALSE(Ask(longer).is_read);
+  // As in 2024, without the newline before the next value.
+  std::string glued = text;
+  glued.erase(glued.find("}}\n<1") + 2, 1);
+  const Answer again = Ask(glued);
+  EXPECT_TRUE(again.is_read) << Render(again.complaints);
+  EXPECT_NE(again.written.find("}}<1 k @0>\n positions:"), std::string::npos) << again.written;
 }
 
 }  // namespace
