@@ -60,6 +60,15 @@ std::optional<Run> RunOf(const ShapeTable& shapes, const Box& box) {
   return run;
 }
 
+// Whether the elements lie in their own array in the order in which they lie in the whole one.
+bool KeepsOrder(const ShapeTable& shapes, const Box& box) {
+  std::vector<int64_t> from_inside;
+  for (const int64_t d : Order(shapes, box.array)) {
+    if (box.sizes[static_cast<size_t>(d)] != 1) from_inside.push_back(d);
+  }
+  return from_inside == StridedDimensions(shapes, box.part);
+}
+
 }  // namespace
 
 int64_t CountElements(const ShapeTable& shapes, ShapeId id) {
@@ -135,6 +144,7 @@ bool AreApart(const ShapeTable& shapes, const Box& a, const Box& b) {
     }
     return false;
   }
+  if (CountElements(shapes, a.array) != CountElements(shapes, b.array)) return false;
   const std::optional<Run> first = RunOf(shapes, a);
   const std::optional<Run> second = RunOf(shapes, b);
   return first && second && (first->begin >= second->end || second->begin >= first->end);
@@ -143,6 +153,9 @@ bool AreApart(const ShapeTable& shapes, const Box& a, const Box& b) {
 bool AreEqual(const ShapeTable& shapes, const Box& a, const Box& b) {
   if (LieAlike(shapes, a.array, b.array) && a.starts == b.starts && a.sizes == b.sizes)
     return LieAlike(shapes, a.part, b.part);
+  if (CountElements(shapes, a.array) != CountElements(shapes, b.array) || !KeepsOrder(shapes, a) ||
+      !KeepsOrder(shapes, b))
+    return false;
   const std::optional<Run> first = RunOf(shapes, a);
   return first && first == RunOf(shapes, b);
 }

@@ -145,9 +145,10 @@ bool KeepsElements(const Module& module, InstrId user, size_t k, ShapeId from) {
 class FusionWalk {
  public:
   // `target`: what the body returns as the part that is written over the parameter.
-  FusionWalk(const Module& module, InstrId target) : module_(module) {
-    target_ = target;
-    while (opcode(target_) == Opcode::kBitcast) target_ = module.operands_of(target_)[0];
+  FusionWalk(const Module& module, InstrId target, InstrId parameter)
+      : module_(module), target_(BehindBitcasts(target)) {
+    updates_in_place_ = opcode(target_) == Opcode::kDynamicUpdateSlice &&
+                        BehindBitcasts(module.operands_of(target_)[0]) == parameter;
     MarkNeeds();
   }
 
@@ -177,7 +178,7 @@ class FusionWalk {
           read && written) {
         frame = Frame::kSlice;
         // What is not written over may be read at any time.
-        ends = AreApart(module_.shapes, *read, *written);
+        ends = updates_in_place_ && AreApart(module_.shapes, *read, *written);
         if (ends || AreEqual(module_.shapes, *read, *written)) return true;
       }
     }
@@ -202,6 +203,11 @@ class FusionWalk {
  private:
   [[nodiscard]] Opcode opcode(InstrId id) const { return module_.instructions[id].opcode; }
 
+  [[nodiscard]] InstrId BehindBitcasts(InstrId id) const {
+    while (opcode(id) == Opcode::kBitcast) id = module_.operands_of(id)[0];
+    return id;
+  }
+
   // What the target is made of.
   void MarkNeeds() {
     std::vector<InstrId> stack = {target_};
@@ -220,8 +226,10 @@ class FusionWalk {
     const ShapeId update = module_.instructions[updated[1]].shape;
     const ShapeId shape = module_.instructions[slice].shape;
     // One element is read before it is written, wherever it was.
-    if (HasOneElement(module_.shapes, update) && HasOneElement(module_.shapes, shape)) return true;
-    return std::ranges::equal(module_.shapes.dims(update), module_.shapes.dims(shape)) &&
+    if (updates_in_place_ && HasOneElement(module_.shapes, update) &&
+        HasOneElement(module_.shapes, shape))
+      return true;
+    return LieAlike(module_.shapes, update, shape) &&
            LieAlike(module_.shapes, module_.instructions[updated[0]].shape,
                     module_.instructions[read[0]].shape) &&
            std::ranges::equal(updated.subspan(2), read.subspan(1),
@@ -231,8 +239,12 @@ class FusionWalk {
     if (a == b) return true;
     return !LiteralOf(module_, a).empty() && LiteralOf(module_, a) == LiteralOf(module_, b);
   }
+
   const Module& module_;
   InstrId target_;
+  // The target updates the parameter itself: what it does not write stays as it is. Where it
+  // updates something else, that is written too.
+  bool updates_in_place_ = false;
   std::set<InstrId> needed_;
 };
 
@@ -382,7 +394,6 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
   }
   if (is_one) return true;
   const Maker maker = MakerOf(callee, trees_.IndexOf(module_, trees_.top(fusion) + output));
-  const FusionWalk walk(module_, target);
   struct Step {
     InstrId id;
     FusionWalk::Frame frame;
@@ -397,9 +408,11 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
     if (seen.insert({id, frame, like}).second) stack.push_back({id, frame, like});
   };
   const InstrId parameter = module_.parameters_of(callee)[k];
+  const FusionWalk walk(module_, target, parameter);
   push(parameter, FusionWalk::Frame::kWhole, module_.instructions[parameter].shape);
   // Fusions inside of fusions: where their bodies return to.
   std::map<CompId, std::set<InstrId>> callers;
+  std::map<CompId, std::vector<std::pair<FusionWalk::Frame, ShapeId>>> returned;
   while (!stack.empty()) {
     const Step step = stack.back();
     stack.pop_back();
@@ -408,13 +421,17 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
     const bool is_back = step.like == shape || LieAlike(module_.shapes, step.like, shape);
     if (step.id == module_.computations[parent].root) {
       if (parent == callee && !is_back) return false;
+      returned[parent].emplace_back(step.frame, step.like);
       for (const InstrId caller : callers[parent]) push(caller, step.frame, step.like);
     }
     const Body& body = BodyOf(parent);
     for (const Read& read : body.reads[step.id.index - module_.computations[parent].first.index]) {
       if (module_.instructions[read.user].opcode == Opcode::kFusion) {
         const CompId inner = module_.called_by(read.user)[0];
-        callers[inner].insert(read.user);
+        if (callers[inner].insert(read.user).second) {
+          // What the body has returned to others, it returns here too.
+          for (const auto& [frame, like] : returned[inner]) push(read.user, frame, like);
+        }
         push(module_.parameters_of(inner)[read.operand], step.frame, step.like);
         continue;
       }

@@ -244,5 +244,110 @@ ENTRY main {
   EXPECT_EQ(Summary(CheckText(program("{1,0}"), "p0 1024: p@0 f@0")), "in-place p f\n");
 }
 
+// An update writes its slice alone only where it updates the bytes that lie there: any other
+// operand is copied, over what is still to be read.
+TEST(XlaVectors, AnUpdateOfSomethingElseWritesAll) {
+  const auto program = [](std::string_view base, std::string_view at) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[8]{0} parameter(0)
+  y = f32[8]{0} parameter(1)
+  i = s32[] parameter(2)
+  n = f32[8]{0} negate(x)
+  b = f32[8]{0} bitcast(x)
+  zero = s32[] constant(0)
+)" + std::string(at) +
+           "  ROOT updated = f32[8]{0} dynamic-update-slice(" + std::string(base) + R"(, s, zero)
+}
+ENTRY main {
+  p = f32[8]{0} parameter(0)
+  q = f32[8]{0} parameter(1)
+  j = s32[] parameter(2)
+  ROOT f = f32[8]{0} fusion(p, q, j), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 32: p@0 f@0\np1 32: q@0\np2 4: j@0";
+  constexpr std::string_view kApart = "  s = f32[4]{0} slice(x), slice={[4:8]}\n";
+  constexpr std::string_view kOne =
+      "  s = f32[1]{0} dynamic-slice(x, i), dynamic_slice_sizes={1}\n";
+  constexpr std::string_view kOwn = "  s = f32[4]{0} slice(x), slice={[0:4]}\n";
+  for (const std::string_view at : {kApart, kOne}) {
+    EXPECT_EQ(Summary(CheckText(program("x", at), kPlan)), "");
+    EXPECT_EQ(Summary(CheckText(program("b", at), kPlan)), "");
+    EXPECT_EQ(Summary(CheckText(program("y", at), kPlan)), "in-place p f\n");
+    EXPECT_EQ(Summary(CheckText(program("n", at), kPlan)), "in-place p f\n");
+  }
+  // Element i for element i.
+  for (const std::string_view base : {"x", "b", "y", "n"})
+    EXPECT_EQ(Summary(CheckText(program(base, kOwn), kPlan)), "");
+}
+
+// The slices are equal, but one of them counts its elements in another order.
+TEST(XlaVectors, ASliceThatChangesItsLayoutMovesElements) {
+  const auto program = [](std::string_view array, std::string_view base, std::string_view slice,
+                          std::string_view layout, std::string_view view, std::string_view starts) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+fused {
+  x = f32[4,4]{1,0} parameter(0)
+  b = )" + std::string(array) +
+           R"( bitcast(x)
+  zero = s32[] constant(0)
+  s = f32[2,4])" +
+           std::string(layout) + " " + std::string(slice) + "\n  u = " + std::string(view) +
+           " bitcast(s)\n  d = " + std::string(array) + " dynamic-update-slice(" +
+           std::string(base) + ", u, " + std::string(starts) + R"()
+  ROOT r = f32[4,4]{1,0} bitcast(d)
+}
+ENTRY main {
+  p = f32[4,4]{1,0} parameter(0)
+  ROOT f = f32[4,4]{1,0} fusion(p), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 64: p@0 f@0";
+  constexpr std::string_view kStatic = "slice(x), slice={[0:2], [0:4]}";
+  constexpr std::string_view kDynamic = "dynamic-slice(x, zero, zero), dynamic_slice_sizes={2,4}";
+  const auto flat = [&](std::string_view layout) {
+    return program("f32[16]{0}", "b", kStatic, layout, "f32[8]{0}", "zero");
+  };
+  const auto same = [&](std::string_view layout) {
+    return program("f32[4,4]{1,0}", "x", kDynamic, layout, "f32[2,4]{1,0}", "zero, zero");
+  };
+  EXPECT_EQ(Summary(CheckText(flat("{1,0}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(flat("{0,1}"), kPlan)), "in-place p f\n");
+  EXPECT_EQ(Summary(CheckText(same("{1,0}"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(same("{0,1}"), kPlan)), "in-place p f\n");
+}
+
+// What a fusion inside of a fusion returns is read by all that call it.
+TEST(XlaVectors, ABodyOfTwoFusionsReturnsToBoth) {
+  const auto program = [](std::string_view last) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+inner {
+  z = f32[8]{0} parameter(0)
+  ROOT e = f32[8]{0} exponential(z)
+}
+fused {
+  x = f32[8]{0} parameter(0)
+  n = f32[8]{0} negate(x)
+  a = f32[8]{0} fusion(x), kind=kLoop, calls=inner
+  b = f32[8]{0} fusion(n), kind=kLoop, calls=inner
+  r = f32[8]{0} )" +
+           std::string(last) + R"(
+  ROOT s = f32[8]{0} add(a, r)
+}
+ENTRY main {
+  p = f32[8]{0} parameter(0)
+  ROOT f = f32[8]{0} fusion(p), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 32: p@0 f@0";
+  EXPECT_EQ(Summary(CheckText(program("negate(b)"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(program("reverse(b), dimensions={0}"), kPlan)), "in-place p f\n");
+  EXPECT_EQ(Summary(CheckText(program("reverse(a), dimensions={0}"), kPlan)), "in-place p f\n");
+}
+
 }  // namespace
 }  // namespace stowplan::check
