@@ -23,10 +23,11 @@ std::span<const int64_t> Order(const ShapeTable& shapes, ShapeId id) {
   return shapes.layout(layout).minor_to_major;
 }
 
-// The box, if it lies inside of its array.
+// The box, if it lies inside of its array, which has elements: then each product of dimensions
+// fits.
 std::optional<Box> Checked(const ShapeTable& shapes, Box box) {
   const std::span<const int64_t> dims = shapes.dims(box.array);
-  if (CountElements(shapes, box.array) < 0 || box.starts.size() != dims.size() ||
+  if (CountElements(shapes, box.array) <= 0 || box.starts.size() != dims.size() ||
       Order(shapes, box.array).size() != dims.size())
     return std::nullopt;
   for (size_t d = 0; d < dims.size(); ++d) {
