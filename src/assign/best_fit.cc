@@ -2,6 +2,7 @@
 // Best fit: groups one by one, each into the smallest gap among those placed before it that are
 // alive with it.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "assign/heap.h"
@@ -72,27 +73,55 @@ HeapPlan PackInOrder(const HeapInput& input, const Times& times, std::vector<uin
                      int64_t alignment, int64_t limit) {
   HeapPlan plan;
   plan.spots.resize(input.groups.size());
+  const auto is_larger = [&](uint32_t g) { return input.groups[g].size > limit; };
   do {
     const auto heap = static_cast<uint32_t>(plan.sizes.size());
     int64_t& height = plan.sizes.emplace_back(0);
-    Occupancy occupancy(times.all(), times.count());
+    // The first lies at the begin. Heaps may be as many as groups: those with no more than one do
+    // not pay for all times.
+    std::optional<Occupancy> occupancy;
+    const auto occupy = [&](uint32_t g) {
+      const auto [of, offset] = plan.spots[g];
+      const int64_t end = SaturatingAdd(offset, input.groups[g].size);
+      const int64_t aligned_end = CheckedRoundUp(end, alignment).value_or(end);
+      for (const HeapInterval& time : times.Of(g)) occupancy->Occupy(time, {offset, aligned_end});
+    };
     std::vector<uint32_t> left;
     for (const uint32_t g : order) {
+      if (height == 0) {
+        plan.spots[g] = {heap, 0};
+        height = input.groups[g].size;
+        continue;
+      }
+      if (is_larger(g)) {
+        left.push_back(g);
+        continue;
+      }
+      if (!occupancy) {
+        occupancy.emplace(times.all(), times.count());
+        occupy(order[0]);
+      }
       const HeapGroup& group = input.groups[g];
       // Gaps begin and end at multiples of the alignment.
       const int64_t enough = CheckedRoundUp(group.size, alignment).value_or(group.size);
-      const int64_t offset = occupancy.FindGap(times.Of(g), group.size, enough);
+      const int64_t offset = occupancy->FindGap(times.Of(g), group.size, enough);
       const int64_t end = SaturatingAdd(offset, group.size);
-      if (end > limit && height != 0) {
+      if (end > limit) {
         left.push_back(g);
         continue;
       }
       plan.spots[g] = {heap, offset};
       height = std::max(height, end);
-      const int64_t aligned_end = CheckedRoundUp(end, alignment).value_or(end);
-      for (const HeapInterval& time : times.Of(g)) occupancy.Occupy(time, {offset, aligned_end});
+      occupy(g);
     }
     order = std::move(left);
+    if (std::ranges::all_of(order, is_larger)) {
+      for (const uint32_t g : order) {
+        plan.spots[g] = {static_cast<uint32_t>(plan.sizes.size()), 0};
+        plan.sizes.push_back(input.groups[g].size);
+      }
+      order.clear();
+    }
   } while (!order.empty());
   return plan;
 }

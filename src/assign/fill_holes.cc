@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,28 +22,25 @@ namespace {
 // A heap that lends its holes.
 class Lender {
  public:
-  // `times` are those of all values that may ever lie in it.
-  Lender(AllocationId id, int64_t size, int64_t alignment, std::vector<HeapInterval> times,
+  // `times` are those of all values that may ever lie in it, from 0 to less than `end`.
+  Lender(AllocationId id, int64_t size, int64_t alignment, std::span<const HeapInterval> times,
          int64_t end)
-      : id_(id), size_(size), alignment_(alignment), occupancy_(WithAll(times, end), end) {
-    // What lies behind the heap's end is never free.
-    occupancy_.Occupy({0, end - 1}, {size, std::numeric_limits<int64_t>::max()});
-  }
+      : id_(id), size_(size), alignment_(alignment), times_(times), end_(end) {}
   [[nodiscard]] AllocationId id() const { return id_; }
 
   void Occupy(HeapInterval time, int64_t offset, int64_t size) {
-    const int64_t end = offset + size;
-    chunks_.push_back({time, {offset, end}});
-    if (size == 0) return;
-    const int64_t aligned = std::min(CheckedRoundUp(end, alignment_).value_or(end), size_);
-    occupancy_.Occupy(time, {offset, std::max(end, aligned)});
+    chunks_.push_back({time, {offset, offset + size}});
+    if (occupancy_) AddToOccupancy(chunks_.back());
   }
 
   // The smallest hole, the lowest of equals.
   std::optional<int64_t> FindHole(std::span<const HeapInterval> times, int64_t size) {
     if (size > size_) return std::nullopt;
-    if (size == 0) return FindTightest(times);
-    const int64_t offset = occupancy_.FindGap(times, size, size);
+    // Heaps may be as many as values: small ones do not pay for all times. An occupancy knows no
+    // holes of no bytes.
+    if (size == 0 || chunks_.size() < kMany) return FindTightest(times, size);
+    if (!occupancy_) StartOccupancy();
+    const int64_t offset = occupancy_->FindGap(times, size, size);
     return offset < size_ ? std::optional(offset) : std::nullopt;
   }
 
@@ -51,29 +49,42 @@ class Lender {
     HeapInterval time;
     ByteRange bytes;
   };
+  static constexpr size_t kMany = 64;
 
-  static std::vector<HeapInterval>& WithAll(std::vector<HeapInterval>& times, int64_t end) {
-    times.push_back({0, end - 1});
-    return times;
+  void StartOccupancy() {
+    std::vector<HeapInterval> all(times_.begin(), times_.end());
+    all.push_back({0, end_ - 1});
+    occupancy_.emplace(all, end_);
+    // What lies behind the heap's end is never free.
+    occupancy_->Occupy(all.back(), {size_, std::numeric_limits<int64_t>::max()});
+    for (const Chunk& chunk : chunks_) AddToOccupancy(chunk);
+  }
+  void AddToOccupancy(const Chunk& chunk) {
+    const auto [begin, end] = chunk.bytes;
+    if (begin == end) return;
+    const int64_t aligned = std::min(CheckedRoundUp(end, alignment_).value_or(end), size_);
+    occupancy_->Occupy(chunk.time, {begin, std::max(end, aligned)});
   }
 
-  // Nothing fits anywhere: before the chunk that leaves the least room before it.
-  [[nodiscard]] std::optional<int64_t> FindTightest(std::span<const HeapInterval> times) const {
-    std::vector<ByteRange> blocking;
+  // Looks at all chunks: before the one that leaves the least room before it.
+  std::optional<int64_t> FindTightest(std::span<const HeapInterval> times, int64_t size) {
+    std::vector<ByteRange>& blocking = blocking_;
+    blocking.clear();
     for (const Chunk& chunk : chunks_) {
       if (std::ranges::any_of(times, [&](const HeapInterval& time) {
             return time.start <= chunk.time.end && chunk.time.start <= time.end;
           }))
         blocking.push_back(chunk.bytes);
     }
-    std::ranges::stable_sort(blocking, {}, &ByteRange::begin);
+    // Of two that begin together, one of them without bytes, the first to come stays the first.
+    if (blocking.size() > 1) std::ranges::stable_sort(blocking, {}, &ByteRange::begin);
     blocking.push_back({size_, size_});
     std::optional<std::pair<int64_t, int64_t>> best;  // room, offset
     int64_t free = 0;
     for (const ByteRange& bytes : blocking) {
       const int64_t offset = CheckedRoundUp(free, alignment_).value_or(size_);
       const int64_t room = bytes.begin - offset;
-      if (room >= 0 && (!best || room < best->first)) best = {room, offset};
+      if (room >= size && (!best || room < best->first)) best = {room, offset};
       free = std::max(free, bytes.end);
     }
     return best ? std::optional(best->second) : std::nullopt;
@@ -82,8 +93,11 @@ class Lender {
   AllocationId id_;
   int64_t size_;
   int64_t alignment_;
-  Occupancy occupancy_;
+  std::span<const HeapInterval> times_;
+  int64_t end_;
   std::vector<Chunk> chunks_;
+  std::vector<ByteRange> blocking_;     // of one question
+  std::optional<Occupancy> occupancy_;  // when there are many chunks
 };
 
 }  // namespace
