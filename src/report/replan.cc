@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -128,10 +129,15 @@ std::optional<Diagnostics> Replanner::CheckSum() const {
 }
 
 std::optional<Diagnostics> Replanner::CheckPlaces() {
+  // Where there are guests, all places are taken from the report.
+  std::set<int64_t> colors_with_guests;
+  for (const Allocation& allocation : report().allocations.rows()) {
+    if (!allocation.other_colors.empty()) colors_with_guests.insert(allocation.color);
+  }
   for (const Allocation& allocation : report().allocations.rows()) {
     if (!allocation.is_temp() && allocation.values.empty())
       return Refuse(fmt::format("allocation {} has no values", allocation.number));
-    if (!IsPreset(allocation) && allocation.color != rules_.lending_space) continue;
+    if (!IsPreset(allocation) && !colors_with_guests.contains(allocation.color)) continue;
     for (const ValueId id : allocation.values) {
       const Value& value = report().values[id];
       if (sizes_[id.index] > allocation.size || value.offset > allocation.size - sizes_[id.index]) {

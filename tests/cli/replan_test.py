@@ -227,6 +227,15 @@ class Refused(Replan):
                 self.replan(text.replace("offset=512", f"offset={offset}"), "--target=tpu-v5e"),
                 "value 1 (a) lies outside of allocation 2")
 
+    def test_places_of_guests(self):
+        text = SMALL.replace("allocation 2: size 1024,", "allocation 2: size 1024, color 5,")
+        text = re.sub(r"( value: <2 b @0>.*\n)", r"\1 reused by buffers of a different color:\n  value: <2 b @0> (color=0)\n",
+                      text, count=1)
+        for offset in (768, 2**63 - 1):
+            self.assert_bad_use(
+                self.replan(text.replace("offset=512", f"offset={offset}"), "--target=gpu"),
+                "lies outside of allocation 2")
+
     def test_allocation_without_values(self):
         self.assert_bad_use(self.tampered((" value: <4 out @0> (size=512,offset=0): f32[128]{0}\n", "")),
                             "allocation 0 has no values")
