@@ -57,16 +57,20 @@ std::string WithArticle(std::string_view noun) {
 std::optional<Mistake> FindMissingValue(const CommandSpec& command,
                                         const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
+    // `--limit=$LIMIT` of a script that has no LIMIT: what follows is not the value.
+    const bool is_empty = words[i].starts_with("--") && words[i].ends_with('=');
+    const std::string_view word =
+        std::string_view(words[i]).substr(0, words[i].size() - (is_empty ? 1 : 0));
     const auto option = std::ranges::find_if(command.options, [&](const OptionSpec& each) {
-      return words[i] == "--" + std::string(each.name) ||
-             (each.short_name != '\0' && words[i] == std::string("-") + each.short_name);
+      return word == "--" + std::string(each.name) ||
+             (each.short_name != '\0' && word == std::string("-") + each.short_name);
     });
     if (option == command.options.end() || option->value.empty()) continue;
-    if (i + 1 < words.size() && !words[i + 1].starts_with("--")) {
+    if (!is_empty && i + 1 < words.size() && !words[i + 1].starts_with("--")) {
       ++i;  // its value, which may look like an option
       continue;
     }
-    return Mistake{words[i] + " wants " + WithArticle(option->value), HelpHint(command)};
+    return Mistake{std::string(word) + " wants " + WithArticle(option->value), HelpHint(command)};
   }
   return std::nullopt;
 }

@@ -61,6 +61,8 @@ class Mistakes(CliCase):
         path = self.write("m.txt", MODULE)
         for words, message in ((["print", path, "-o"], "-o wants a FILE"), (["print", "--output"], "--output wants a FILE"),
                                (["verify", path, "--limit"], "--limit wants a number"),
+                               (["verify", "--limit=", path], "--limit wants a number"),
+                               (["print", "--output=", path, path], "--output wants a FILE"),
                                (["view", "-o", "--target=cpu", path], "-o wants a FILE")):
             self.assert_bad_use(self.run_cli(*words, cwd=self.folder), message, f"`stowplan {words[0]} --help`")
         self.assertEqual([each.name for each in self.folder.iterdir()], ["m.txt"])
