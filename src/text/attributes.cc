@@ -81,6 +81,29 @@ bool ParseComputations(Reader& reader, AttributeKey key, Attribute& out) {
   return true;
 }
 
+// Whether an operand is written `%x#1` somewhere in it.
+bool ShowsElementSteps(std::string_view text) {
+  bool is_quoted = false;
+  for (size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '"') is_quoted = !is_quoted;
+    if (text[k] == '\\') ++k;
+    if (is_quoted || k >= text.size() || text[k] != '#') continue;
+    const size_t end = text.find_first_not_of("0123456789", k + 1);
+    if (end == std::string_view::npos) return false;
+    const bool is_behind_name = k != 0 && !std::string_view(" \n,(").contains(text[k - 1]);
+    if (is_behind_name && end != k + 1 && std::string_view(",)#").contains(text[end])) return true;
+  }
+  return false;
+}
+
+// The first of them may stand further down.
+bool IsCompact(Reader& reader) {
+  if (reader.saw_compact) return true;
+  if (!reader.is_compact_ahead)
+    reader.is_compact_ahead = ShowsElementSteps({reader.cursor.p, reader.cursor.end});
+  return *reader.is_compact_ahead;
+}
+
 bool ParseInstructions(Reader& reader, AttributeKey key, Attribute& out) {
   Cursor& c = reader.cursor;
   std::vector<InstrId> ids;
@@ -96,7 +119,7 @@ bool ParseInstructions(Reader& reader, AttributeKey key, Attribute& out) {
       ids.push_back(id);
       continue;
     }
-    if (name.empty() || !reader.saw_compact) {
+    if (name.empty() || !IsCompact(reader)) {
       return c.FailAt(begin, name.size() + 1,
                       "there is no instruction '" + std::string(name) + "' above this one");
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -51,6 +52,7 @@ struct Reader {
   bool saw_quoted_config = false;
   bool saw_quoted_frontend = false;
   bool saw_compact = false;
+  std::optional<bool> is_compact_ahead;  // whether the rest has what makes a text compact, if asked
   bool saw_short_async = false;
   bool saw_single_device = false;
 

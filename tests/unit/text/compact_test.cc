@@ -115,6 +115,16 @@ TEST(TextCompact, EdgesFromElementsAreLeftOut) {
   EXPECT_THAT(hlo::ToString(*compact, compact->dialect),
               testing::HasSubstr("control-predecessors={%p}"));
   EXPECT_FALSE(Parse(text("%p"))) << "every instruction is shown there";
+  // The first element may be read further down; names in quotes are none.
+  const auto before = [](std::string_view operand) {
+    return "HloModule m\nENTRY %e {\n  %t = (f32[2]{0}, f32[2]{0}) parameter(0)\n  %p = f32[2]{0} "
+           "parameter(1), control-predecessors={%gte.7}\n  ROOT %a = f32[2]{0} negate(" +
+           std::string(operand) + "), metadata={op_name=\"x#1,y\"}\n}\n";
+  };
+  const auto late = Parse(before("%t#0"));
+  ASSERT_TRUE(late) << Render(late.error());
+  EXPECT_EQ(late->warnings.size(), 1U);
+  EXPECT_FALSE(Parse(before("%p")));
 }
 
 }  // namespace
