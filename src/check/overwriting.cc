@@ -130,7 +130,8 @@ bool KeepsElements(const Module& module, InstrId user, size_t k, ShapeId from) {
               (k == 1 && CountElements(module.shapes, from) == CountElements(module.shapes, to))) &&
              LieAlike(module.shapes, from, to);
     case Opcode::kScatter:
-      return k < module.operands_of(user).size() / 2;
+      return k < module.operands_of(user).size() / 2 &&
+             (module.shapes.is_tuple(to) || LieAlike(module.shapes, from, to));
     case Opcode::kOptBarrier:
     case Opcode::kDomain:
     case Opcode::kTuple:
@@ -309,14 +310,14 @@ bool Overwriting::IsSafe(InstrId user, size_t k, uint32_t input, uint32_t output
   switch (opcode) {
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kSetDimensionSize:
-      return k == 0;
+      return k == 0 && LieAlike(module_.shapes, from, to);
     case Opcode::kScatter:
-      return k < operands.size() / 2 && is_output(k);
+      return k < operands.size() / 2 && is_output(k) && LieAlike(module_.shapes, from, to);
     case Opcode::kSort:
     case Opcode::kAllReduce:
     case Opcode::kAllReduceStart:
     case Opcode::kCollectiveBroadcast:
-      return is_output(k);
+      return is_output(k) && LieAlike(module_.shapes, from, to);
     case Opcode::kTriangularSolve:
     case Opcode::kRaggedAllToAll:
       return k == 1;

@@ -349,5 +349,37 @@ ENTRY main {
   EXPECT_EQ(Summary(CheckText(program("reverse(a), dimensions={0}"), kPlan)), "in-place p f\n");
 }
 
+// Made to work in place, but not where it moves all elements, too.
+TEST(XlaVectors, AnUpdateThatChangesTheLayoutMovesElements) {
+  const auto program = [](std::string_view layout, bool is_fused) {
+    const std::string shape = "f32[4,4]" + std::string(layout);
+    const std::string scatter =
+        shape +
+        " scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=second\n";
+    constexpr std::string_view kParameters = R"(
+  x = f32[4,4]{1,0} parameter(0)
+  i = s32[1,1]{1,0} parameter(1)
+  u = f32[1,4]{1,0} parameter(2)
+)";
+    std::string text = R"(HloModule m, is_scheduled=true
+second {
+  a = f32[] parameter(0)
+  ROOT b = f32[] parameter(1)
+}
+)";
+    if (is_fused) text += "fused {" + std::string(kParameters) + "  ROOT s = " + scatter + "}\n";
+    return text + "ENTRY main {" + std::string(kParameters) + "  ROOT f = " +
+           (is_fused ? shape + " fusion(x, i, u), kind=kLoop, calls=fused\n" : scatter) + "}\n";
+  };
+  constexpr std::string_view kPlan = "p0 64: x@0 f@0\np1 4: i@0\np2 16: u@0";
+  for (const bool is_fused : {false, true}) {
+    const std::string sound = Summary(CheckText(program("{1,0}", is_fused), kPlan));
+    EXPECT_EQ(sound.find("in-place"), std::string::npos) << sound;
+    const std::string moved = Summary(CheckText(program("{0,1}", is_fused), kPlan));
+    EXPECT_NE(moved.find("in-place x f"), std::string::npos) << moved;
+  }
+}
+
 }  // namespace
 }  // namespace stowplan::check
