@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan: where values lie, and where that cuts the memory.
+#include <algorithm>
+
 #include "mutate/run.h"
 #include "stowplan/hlo/element_type.h"
 #include "stowplan/target/size.h"
@@ -29,7 +31,9 @@ std::optional<ShapeId> Interpreter::PartOf(ShapeId shape, const std::vector<int6
 }
 
 void Interpreter::ReadPlaces() {
-  for (const report::Value& value : report_.values.rows()) {
+  for (size_t v = 0; v < report_.values.size(); ++v) {
+    const report::ValueId id(v);
+    const report::Value& value = report_.values[id];
     if (value.allocation.is_none()) continue;
     const auto name = names_.find(value.instruction);
     if (name == names_.end()) continue;
@@ -44,7 +48,7 @@ void Interpreter::ReadPlaces() {
     if (size > 0 && (value.offset < 0 || value.offset + size > allocation.size))
       Wrong(std::string(value.instruction) + " lies outside");
     if (hlo::IsArray(module_.shapes[*shape].type) && SpaceOf(*shape) != allocation.color &&
-        allocation.other_colors.empty())
+        std::ranges::find(allocation.other_colors, id) == allocation.other_colors.end())
       Wrong(std::string(value.instruction) + " lies in another space");
     places_[std::move(key)] = {static_cast<int>(value.allocation.index), value.offset};
   }
