@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "assign/assignment.h"
 #include "cpu_seconds.h"
-#include "stowplan/assign/assignment.h"
 #include "stowplan/read.h"
 
 int main(int argc, char** argv) {

@@ -14,11 +14,11 @@
 
 #include <fmt/format.h>
 
+#include "best/best.h"
 #include "cpu_seconds.h"
-#include "stowplan/best/best.h"
+#include "report/from_assignment.h"
+#include "report/read.h"
 #include "stowplan/read.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/read.h"
 
 namespace {
 

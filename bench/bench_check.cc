@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "assign/assignment.h"
+#include "check/check.h"
 #include "cpu_seconds.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/check/check.h"
+#include "report/from_assignment.h"
 #include "stowplan/read.h"
-#include "stowplan/report/from_assignment.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) {

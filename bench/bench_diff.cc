@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "assign/assignment.h"
 #include "cpu_seconds.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/diff/cause.h"
-#include "stowplan/diff/diff.h"
+#include "diff/cause.h"
+#include "diff/diff.h"
+#include "report/from_assignment.h"
 #include "stowplan/read.h"
-#include "stowplan/report/from_assignment.h"
 
 namespace {
 

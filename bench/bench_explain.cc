@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "assign/assignment.h"
 #include "cpu_seconds.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/partition.h"
-#include "stowplan/explain/xla_peak.h"
+#include "explain/footprint.h"
+#include "explain/partition.h"
+#include "explain/xla_peak.h"
+#include "report/from_assignment.h"
 #include "stowplan/read.h"
-#include "stowplan/report/from_assignment.h"
 
 int main(int argc, char** argv) {
   namespace explain = stowplan::explain;

@@ -21,9 +21,9 @@
 #include <sys/resource.h>
 
 #include "cpu_seconds.h"
+#include "pack/csv.h"
 #include "stowplan/base/source.h"
 #include "stowplan/pack/check.h"
-#include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
 
 namespace {

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "cpu_seconds.h"
+#include "report/read.h"
 #include "stowplan/read.h"
-#include "stowplan/report/read.h"
 
 namespace {
 

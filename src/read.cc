@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "stowplan/proto/parse.h"
-#include "stowplan/text/parse.h"
+#include "proto/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/advice.h"
+#include "advise/advice.h"
 
 #include <algorithm>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "advise/candidates.h"
 #include "advise/words.h"
-#include "stowplan/best/best.h"
+#include "best/best.h"
 
 namespace stowplan::advise {
 namespace {

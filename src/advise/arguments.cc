@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/arguments.h"
+#include "advise/arguments.h"
 
 #include <algorithm>
 #include <cctype>

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "advise/words.h"
-#include "stowplan/report/peak.h"
+#include "report/peak.h"
 
 namespace stowplan::advise {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "stowplan/advise/edit.h"
-#include "stowplan/advise/plan.h"
+#include "advise/edit.h"
+#include "advise/plan.h"
 #include "stowplan/hlo/module.h"
 
 namespace stowplan::advise {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // As XLA does it: everything is copied, the parameters away and the outputs into them; then the
 // copies that are not needed go, and the program is scheduled.
-#include "stowplan/advise/donate.h"
+#include "advise/donate.h"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,7 @@
 #include "advise/breadth_first.h"
 #include "advise/elide.h"
 #include "advise/rewriter.h"
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 namespace stowplan::advise {
 namespace {

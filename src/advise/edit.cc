@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/edit.h"
+#include "advise/edit.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "advise/donate.h"
 #include "advise/rewriter.h"
-#include "stowplan/advise/donate.h"
 
 namespace stowplan::advise {
 namespace {

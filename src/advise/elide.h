@@ -16,9 +16,9 @@
 #include <span>
 #include <vector>
 
-#include "stowplan/assign/rules.h"
+#include "assign/rules.h"
+#include "live/analysis.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 
 namespace stowplan::advise {
 

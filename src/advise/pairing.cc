@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
-#include "stowplan/advise/donate.h"
+#include "advise/donate.h"
 #include "stowplan/hlo/shape.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan::advise {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/plan.h"
+#include "advise/plan.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "stowplan/check/check.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/report/peak.h"
+#include "check/check.h"
+#include "hlo/verify.h"
+#include "report/peak.h"
 
 namespace stowplan::advise {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 namespace stowplan::advise {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stowplan/advise/advice.h"
+#include "advise/advice.h"
 #include "stowplan/hlo/module.h"
 
 namespace stowplan::advise {

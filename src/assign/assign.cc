@@ -12,8 +12,8 @@
 #include "assign/combine.h"
 #include "assign/fast_memory.h"
 #include "base/checked_math.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/values/donations.h"
+#include "hlo/print.h"
+#include "values/donations.h"
 
 namespace stowplan {
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "assign/assignment.h"
 #include "assign/can_share.h"
 #include "assign/reuse_pool.h"
 #include "assign/sizes.h"
-#include "stowplan/assign/assignment.h"
 
 namespace stowplan {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "assign/gpu_fusion.h"
-#include "stowplan/assign/rules.h"
+#include "assign/rules.h"
+#include "live/analysis.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 
 namespace stowplan {
 

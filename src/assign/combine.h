@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "stowplan/assign/assignment.h"
-#include "stowplan/assign/rules.h"
+#include "assign/assignment.h"
+#include "assign/rules.h"
 
 namespace stowplan {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "stowplan/hlo/module.h"
-#include "stowplan/values/value_flow.h"
+#include "values/value_flow.h"
 
 namespace stowplan {
 

@@ -3,8 +3,8 @@
 // write over it.
 #pragma once
 
+#include "schedule/orders.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/schedule/orders.h"
 
 namespace stowplan {
 

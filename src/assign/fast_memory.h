@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "assign/assignment.h"
 #include "assign/heap.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/live/analysis.h"
+#include "live/analysis.h"
 
 namespace stowplan {
 

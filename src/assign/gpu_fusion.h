@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "schedule/orders.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/schedule/orders.h"
 
 namespace stowplan {
 

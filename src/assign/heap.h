@@ -9,7 +9,7 @@
 
 #include "assign/can_share.h"
 #include "assign/occupancy.h"
-#include "stowplan/live/analysis.h"
+#include "live/analysis.h"
 
 namespace stowplan {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "assign/assignment.h"
 #include "assign/contexts.h"
-#include "stowplan/assign/assignment.h"
 
 namespace stowplan {
 namespace {

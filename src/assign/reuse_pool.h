@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "stowplan/assign/assignment.h"
+#include "assign/assignment.h"
 
 namespace stowplan {
 

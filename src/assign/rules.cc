@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/assign/rules.h"
+#include "assign/rules.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan {
 

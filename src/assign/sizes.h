@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "stowplan/assign/rules.h"
+#include "assign/rules.h"
+#include "live/analysis.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 
 namespace stowplan {
 

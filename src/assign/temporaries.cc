@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/assign/temporaries.h"
+#include "assign/temporaries.h"
 
 #include <algorithm>
 

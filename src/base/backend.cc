@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/base/backend.h"
+#include "base/backend.h"
 
 namespace stowplan {
 

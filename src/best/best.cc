@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One memory space after the other: XLA's plan is kept where none is found that is lower.
-#include "stowplan/best/best.h"
+#include "best/best.h"
 
 #include <algorithm>
 #include <map>

@@ -7,8 +7,8 @@
 
 #include "assign/can_share.h"
 #include "best/host.h"
+#include "live/analysis.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 
 namespace stowplan {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "assign/assignment.h"
 #include "assign/can_share.h"
 #include "best/unit.h"
-#include "stowplan/assign/assignment.h"
 
 namespace stowplan {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "best/best.h"
 #include "best/unit.h"
-#include "stowplan/best/best.h"
 
 namespace stowplan {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "assign/can_share.h"
-#include "stowplan/buffers/buffer_set.h"
+#include "buffers/buffer_set.h"
+#include "live/analysis.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 
 namespace stowplan {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/buffers/buffer_set.h"
+#include "buffers/buffer_set.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "stowplan/values/donations.h"
+#include "values/donations.h"
 
 namespace stowplan {
 namespace {

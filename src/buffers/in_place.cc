@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/buffers/in_place.h"
+#include "buffers/in_place.h"
 
 #include <algorithm>
 #include <optional>

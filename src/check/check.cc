@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/check/check.h"
+#include "check/check.h"
 
 #include <algorithm>
 #include <string_view>
@@ -10,7 +10,7 @@
 #include "check/execute.h"
 #include "check/names.h"
 #include "check/trace.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan::check {
 namespace {

@@ -30,12 +30,12 @@
 #include <cstdint>
 
 #include "base/checked_math.h"
+#include "check/check.h"
 #include "check/meaning.h"
 #include "check/memory.h"
 #include "check/places.h"
 #include "check/trees.h"
 #include "stowplan/base/diagnostic.h"
-#include "stowplan/check/check.h"
 
 namespace stowplan::check {
 

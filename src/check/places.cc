@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
-#include "stowplan/report/derive.h"
+#include "report/derive.h"
 
 namespace stowplan::check {
 namespace {

@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
-#include "stowplan/check/check.h"
-#include "stowplan/report/derive.h"
+#include "check/check.h"
+#include "report/derive.h"
 
 namespace stowplan::check {
 namespace {

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "check/check.h"
 #include "check/memory.h"
 #include "check/trees.h"
-#include "stowplan/check/check.h"
 
 namespace stowplan::check {
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "advise/advice.h"
 #include "base/human_bytes.h"
 #include "base/json_writer.h"
 #include "cli/command.h"
@@ -13,10 +14,9 @@
 #include "cli/plan_setting.h"
 #include "cli/progress.h"
 #include "cli/report_text.h"
-#include "stowplan/advise/advice.h"
-#include "stowplan/report/replan.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/target/guess.h"
+#include "report/replan.h"
+#include "schedule/make_schedule.h"
+#include "target/guess.h"
 
 namespace stowplan::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "advise/advice.h"
 #include "cli/console.h"
 #include "cli/plan_input.h"
 #include "cli/speech.h"
-#include "stowplan/advise/advice.h"
 
 namespace stowplan::cli {
 

@@ -17,10 +17,10 @@
 #include "cli/number.h"
 #include "cli/stage_times.h"
 #include "cli/suggest.h"
+#include "live/dump.h"
 #include "report/json.h"
-#include "stowplan/live/dump.h"
+#include "report/write.h"
 #include "stowplan/read.h"
-#include "stowplan/report/write.h"
 
 namespace stowplan::cli {
 namespace {

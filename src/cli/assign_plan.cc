@@ -10,15 +10,15 @@
 
 #include <fmt/format.h>
 
+#include "assign/assignment.h"
 #include "assign/fast_memory.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/check/check.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/live/overwrites.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/write.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/target/transfer_flags.h"
+#include "check/check.h"
+#include "hlo/verify.h"
+#include "live/overwrites.h"
+#include "report/from_assignment.h"
+#include "report/write.h"
+#include "schedule/make_schedule.h"
+#include "target/transfer_flags.h"
 
 namespace stowplan::cli {
 namespace {

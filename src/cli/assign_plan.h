@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "best/best.h"
 #include "cli/listener.h"
 #include "cli/plan_setting.h"
-#include "stowplan/best/best.h"
+#include "live/analysis.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 #include "stowplan/report/report.h"
 
 namespace stowplan::cli {

@@ -8,15 +8,15 @@
 
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
+#include "check/check.h"
 #include "cli/deadline.h"
 #include "cli/plan_setting.h"
 #include "cli/report_text.h"
-#include "stowplan/check/check.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/replan.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/target/guess.h"
+#include "hlo/verify.h"
+#include "report/from_assignment.h"
+#include "report/replan.h"
+#include "schedule/make_schedule.h"
+#include "target/guess.h"
 
 namespace stowplan::cli {
 namespace {

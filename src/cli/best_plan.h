@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "best/best.h"
 #include "cli/listener.h"
 #include "cli/plan_input.h"
-#include "stowplan/best/best.h"
 #include "stowplan/report/report.h"
-#include "stowplan/target/target.h"
+#include "target/target.h"
 
 namespace stowplan::cli {
 

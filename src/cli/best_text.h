@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/json_writer.h"
-#include "stowplan/best/best.h"
+#include "best/best.h"
 
 namespace stowplan::cli {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan check: whether plans are sound.
-#include "stowplan/check/check.h"
+#include "check/check.h"
 
 #include <algorithm>
 #include <memory>

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "stowplan/hlo/verify.h"
-#include "stowplan/report/replan.h"
-#include "stowplan/target/guess.h"
+#include "hlo/verify.h"
+#include "report/replan.h"
+#include "target/guess.h"
 
 namespace stowplan::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "check/check.h"
 #include "cli/listener.h"
 #include "cli/report_load.h"
 #include "stowplan/base/diagnostic.h"
-#include "stowplan/check/check.h"
 
 namespace stowplan::cli {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan diff: what changed between two plans, and why.
-#include "stowplan/diff/diff.h"
+#include "diff/diff.h"
 
 #include <algorithm>
 #include <memory>

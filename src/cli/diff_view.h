@@ -9,9 +9,9 @@
 
 #include "base/json_writer.h"
 #include "cli/speech.h"
-#include "stowplan/diff/cause.h"
-#include "stowplan/diff/diff.h"
-#include "stowplan/explain/picture.h"
+#include "diff/cause.h"
+#include "diff/diff.h"
+#include "explain/picture.h"
 
 namespace stowplan::cli {
 

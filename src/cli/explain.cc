@@ -19,7 +19,7 @@
 #include "cli/report_text.h"
 #include "cli/source_root.h"
 #include "cli/suggest.h"
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 namespace stowplan::cli {
 namespace {

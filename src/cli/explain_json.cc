@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stowplan explain --format=json`: docs/explain.md describes the fields.
 #include "cli/explain_view.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/padding.h"
-#include "stowplan/explain/xla_peak.h"
-#include "stowplan/report/summary.h"
+#include "explain/footprint.h"
+#include "explain/padding.h"
+#include "explain/xla_peak.h"
+#include "report/summary.h"
 
 namespace stowplan::cli {
 namespace {

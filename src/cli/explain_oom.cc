@@ -11,8 +11,8 @@
 #include "cli/oom_dump.h"
 #include "cli/oom_view.h"
 #include "cli/plan_setting.h"
+#include "oom/oom.h"
 #include "stowplan/base/source.h"
-#include "stowplan/oom/oom.h"
 
 namespace stowplan::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/explain_view.h"
 #include "cli/plan_moment.h"
 #include "cli/report_text.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/padding.h"
-#include "stowplan/explain/xla_peak.h"
-#include "stowplan/report/derive.h"
+#include "explain/footprint.h"
+#include "explain/padding.h"
+#include "explain/xla_peak.h"
+#include "report/derive.h"
 
 namespace stowplan::cli {
 

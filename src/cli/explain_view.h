@@ -9,10 +9,10 @@
 
 #include "base/json_writer.h"
 #include "cli/speech.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/partition.h"
-#include "stowplan/explain/picture.h"
-#include "stowplan/explain/why.h"
+#include "explain/moment.h"
+#include "explain/partition.h"
+#include "explain/picture.h"
+#include "explain/why.h"
 
 namespace stowplan::cli {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan export: the peak, for the tools that people already use.
-#include "stowplan/export/export.h"
+#include "export/export.h"
 
 #include <unistd.h>
 
@@ -14,11 +14,11 @@
 #include "cli/number.h"
 #include "cli/plan_input.h"
 #include "cli/plan_moment.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/picture.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/peak.h"
-#include "stowplan/report/summary.h"
+#include "explain/moment.h"
+#include "explain/picture.h"
+#include "report/from_assignment.h"
+#include "report/peak.h"
+#include "report/summary.h"
 
 namespace stowplan::cli {
 namespace {

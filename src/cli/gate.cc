@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan gate: does a program keep to its budget, and to what it took before?
-#include "stowplan/gate/gate.h"
+#include "gate/gate.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,11 +18,11 @@
 #include "cli/number.h"
 #include "cli/pair_input.h"
 #include "cli/report_text.h"
+#include "diff/diff.h"
+#include "explain/moment.h"
+#include "gate/lock.h"
+#include "report/peak.h"
 #include "stowplan/base/source.h"
-#include "stowplan/diff/diff.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/gate/lock.h"
-#include "stowplan/report/peak.h"
 
 namespace stowplan::cli {
 namespace {

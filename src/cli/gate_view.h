@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/diff_view.h"
-#include "stowplan/diff/cause.h"
-#include "stowplan/gate/gate.h"
+#include "diff/cause.h"
+#include "gate/gate.h"
 
 namespace stowplan::cli {
 

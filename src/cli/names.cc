@@ -4,7 +4,7 @@
 #include <ranges>
 
 #include "stowplan/hlo/dialect.h"
-#include "stowplan/target/target.h"
+#include "target/target.h"
 
 namespace stowplan::cli {
 

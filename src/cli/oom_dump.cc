@@ -14,8 +14,8 @@
 #include "cli/module_choice.h"
 #include "cli/report_list.h"
 #include "cli/report_text.h"
-#include "stowplan/explain/picture.h"
-#include "stowplan/report/summary.h"
+#include "explain/picture.h"
+#include "report/summary.h"
 
 namespace stowplan::cli {
 namespace {

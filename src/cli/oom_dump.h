@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "advise/advice.h"
 #include "base/json_writer.h"
 #include "cli/listener.h"
 #include "cli/plan_input.h"
-#include "stowplan/advise/advice.h"
-#include "stowplan/oom/join.h"
-#include "stowplan/oom/oom.h"
+#include "oom/join.h"
+#include "oom/oom.h"
 
 namespace stowplan::cli {
 

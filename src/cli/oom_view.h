@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/speech.h"
-#include "stowplan/oom/explain.h"
-#include "stowplan/oom/oom.h"
+#include "oom/explain.h"
+#include "oom/oom.h"
 
 namespace stowplan::cli {
 

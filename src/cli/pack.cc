@@ -18,12 +18,12 @@
 #include "cli/pack_progress.h"
 #include "cli/pack_text.h"
 #include "cli/report_text.h"
+#include "pack/certificate.h"
+#include "pack/csv.h"
+#include "pack/svg.h"
 #include "stowplan/base/source.h"
-#include "stowplan/pack/certificate.h"
 #include "stowplan/pack/check.h"
-#include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
-#include "stowplan/pack/svg.h"
 
 namespace stowplan::cli {
 namespace {

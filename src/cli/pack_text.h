@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "stowplan/pack/csv.h"
+#include "pack/csv.h"
 #include "stowplan/pack/solve.h"
 
 namespace stowplan::cli {

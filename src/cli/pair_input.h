@@ -10,7 +10,7 @@
 #include "cli/listener.h"
 #include "cli/plan_input.h"
 #include "cli/report_input.h"
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::cli {
 

@@ -13,11 +13,11 @@
 #include "cli/names.h"
 #include "cli/report_list.h"
 #include "cli/suggest.h"
+#include "explain/complete.h"
 #include "report/from_proto.h"
-#include "stowplan/explain/complete.h"
+#include "report/read.h"
+#include "report/summary.h"
 #include "stowplan/read.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/summary.h"
 
 namespace stowplan::cli {
 

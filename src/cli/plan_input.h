@@ -14,10 +14,10 @@
 #include "cli/listener.h"
 #include "cli/plan_setting.h"
 #include "cli/report_load.h"
+#include "live/analysis.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
 #include "stowplan/report/report.h"
-#include "stowplan/target/target.h"
+#include "target/target.h"
 
 namespace stowplan::cli {
 

@@ -8,9 +8,9 @@
 
 #include "cli/command.h"
 #include "cli/listener.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/picture.h"
-#include "stowplan/report/summary.h"
+#include "explain/moment.h"
+#include "explain/picture.h"
+#include "report/summary.h"
 
 namespace stowplan::cli {
 

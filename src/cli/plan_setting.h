@@ -6,14 +6,14 @@
 #include <optional>
 #include <string>
 
+#include "assign/assignment.h"
+#include "assign/rules.h"
+#include "assign/temporaries.h"
 #include "cli/listener.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/assign/rules.h"
-#include "stowplan/assign/temporaries.h"
+#include "live/analysis.h"
+#include "report/from_assignment.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/live/analysis.h"
-#include "stowplan/report/from_assignment.h"
 #include "stowplan/report/report.h"
 
 namespace stowplan::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan print: a module back to text, in its own dialect or another.
-#include "stowplan/hlo/print.h"
+#include "hlo/print.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan replan: an assignment made again from a report alone.
-#include "stowplan/report/replan.h"
+#include "report/replan.h"
 
 #include <string>
 
 #include <fmt/format.h>
 
+#include "check/check.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/names.h"
 #include "cli/plan_setting.h"
 #include "cli/report_load.h"
-#include "stowplan/check/check.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 namespace stowplan::cli {
 namespace {

@@ -20,7 +20,7 @@
 #include "cli/report_text.h"
 #include "cli/suggest.h"
 #include "report/csv.h"
-#include "stowplan/target/target.h"
+#include "target/target.h"
 
 namespace stowplan::cli {
 namespace {

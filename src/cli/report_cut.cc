@@ -10,8 +10,8 @@
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "cli/report_text.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/write.h"
+#include "report/read.h"
+#include "report/write.h"
 
 namespace stowplan::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "stowplan/report/derive.h"
-#include "stowplan/report/write.h"
+#include "report/derive.h"
+#include "report/write.h"
 
 namespace stowplan::cli {
 namespace {

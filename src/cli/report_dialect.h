@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/read.h"
 #include "stowplan/report/dialect.h"
-#include "stowplan/report/read.h"
 #include "stowplan/report/report.h"
 
 namespace stowplan::cli {

@@ -10,9 +10,9 @@
 #include "report/from_proto.h"
 #include "report/json.h"
 #include "report/minimalloc.h"
+#include "report/summary.h"
 #include "report/to_proto.h"
-#include "stowplan/report/summary.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 namespace stowplan::cli {
 namespace {

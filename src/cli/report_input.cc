@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "proto/parse.h"
 #include "report/usage_proto.h"
-#include "stowplan/proto/parse.h"
 
 namespace stowplan::cli {
 namespace {

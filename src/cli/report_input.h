@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "report/dump_directory.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
-#include "stowplan/report/dump_directory.h"
 
 namespace stowplan::cli {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/report_input.h"
+#include "report/summary.h"
 #include "stowplan/report/report.h"
-#include "stowplan/report/summary.h"
 
 namespace stowplan::cli {
 

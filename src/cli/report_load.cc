@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "cli/report_cut.h"
+#include "report/check.h"
 #include "report/from_proto.h"
+#include "report/read.h"
 #include "report/usage_proto.h"
+#include "report/write.h"
 #include "stowplan/read.h"
-#include "stowplan/report/check.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/write.h"
 
 namespace stowplan::cli {
 

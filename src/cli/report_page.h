@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "assign/temporaries.h"
 #include "cli/speech.h"
-#include "stowplan/assign/temporaries.h"
+#include "report/summary.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
-#include "stowplan/report/summary.h"
 
 namespace stowplan::cli {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/summary.h"
 #include "stowplan/report/report.h"
-#include "stowplan/report/summary.h"
 
 namespace stowplan::cli {
 

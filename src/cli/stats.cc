@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan stats: a module in numbers.
-#include "stowplan/target/stats.h"
+#include "target/stats.h"
 
 #include <algorithm>
 #include <string>

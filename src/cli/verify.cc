@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan verify: is the module well-formed?
-#include "stowplan/hlo/verify.h"
+#include "hlo/verify.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan view: the memory of a program in one HTML file, or of many in a folder.
-#include "stowplan/view/view.h"
+#include "view/view.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -19,7 +19,7 @@
 #include "cli/report_list.h"
 #include "cli/report_text.h"
 #include "cli/view_files.h"
-#include "stowplan/report/derive.h"
+#include "report/derive.h"
 #include "view/page_names.h"
 
 namespace stowplan::cli {

@@ -9,8 +9,8 @@
 #include "cli/best_plan.h"
 #include "cli/listener.h"
 #include "cli/plan_input.h"
-#include "stowplan/explain/picture.h"
-#include "stowplan/view/view.h"
+#include "explain/picture.h"
+#include "view/view.h"
 
 namespace stowplan::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/diff/cause.h"
+#include "diff/cause.h"
 
 #include <algorithm>
 #include <array>

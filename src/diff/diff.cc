@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/diff/diff.h"
+#include "diff/diff.h"
 
 #include <algorithm>
 #include <map>
@@ -11,8 +11,8 @@
 #include "base/checked_math.h"
 #include "base/radix_sort.h"
 #include "diff/moments.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/partition.h"
+#include "explain/moment.h"
+#include "explain/partition.h"
 
 namespace stowplan::diff {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/diff/match.h"
+#include "diff/match.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "diff/align.h"
-#include "stowplan/explain/partition.h"
+#include "explain/partition.h"
 
 namespace stowplan::diff {
 

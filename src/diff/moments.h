@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/picture.h"
+#include "explain/moment.h"
+#include "explain/picture.h"
 #include "stowplan/report/report.h"
 
 namespace stowplan::diff {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/diff/diff.h"
+#include "diff/diff.h"
 
 namespace stowplan::diff {
 

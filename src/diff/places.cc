@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/checked_math.h"
-#include "stowplan/diff/match.h"
-#include "stowplan/explain/partition.h"
+#include "diff/match.h"
+#include "explain/partition.h"
 #include "stowplan/hlo/opcode.h"
 
 namespace stowplan::diff {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "stowplan/diff/cause.h"
-#include "stowplan/explain/picture.h"
+#include "diff/cause.h"
+#include "explain/picture.h"
 
 namespace stowplan::diff {
 

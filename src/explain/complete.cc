@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/complete.h"
+#include "explain/complete.h"
 
 #include <string>
 #include <string_view>

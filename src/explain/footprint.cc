@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/footprint.h"
+#include "explain/footprint.h"
 
 #include <algorithm>
 #include <span>
@@ -8,8 +8,8 @@
 
 #include "base/checked_math.h"
 #include "base/radix_sort.h"
+#include "report/covered_bytes.h"
 #include "report/peak.h"
-#include "stowplan/report/peak.h"
 
 namespace stowplan::explain {
 

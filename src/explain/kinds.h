@@ -2,7 +2,7 @@
 // What values are for.
 #pragma once
 
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::explain {
 

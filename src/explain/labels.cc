@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "explain/op_slots.h"
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 namespace stowplan::explain {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::explain {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/moment.h"
+#include "explain/moment.h"
 
 #include <algorithm>
 

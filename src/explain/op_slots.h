@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::explain {
 

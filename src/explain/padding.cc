@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/padding.h"
+#include "explain/padding.h"
 
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,7 @@
 #include "base/checked_math.h"
 #include "report/shapes.h"
 #include "stowplan/hlo/shape.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan::explain {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/partition.h"
+#include "explain/partition.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "explain/footprint.h"
 #include "explain/tree_maker.h"
-#include "stowplan/explain/footprint.h"
 
 namespace stowplan::explain {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,8 +9,8 @@
 #include "explain/labels.h"
 #include "explain/op_slots.h"
 #include "explain/spaces.h"
-#include "stowplan/report/replan.h"
-#include "stowplan/report/summary.h"
+#include "report/replan.h"
+#include "report/summary.h"
 
 namespace stowplan::explain {
 namespace {

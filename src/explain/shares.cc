@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/shares.h"
+#include "explain/shares.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "report/peak.h"
+#include "report/covered_bytes.h"
 
 namespace stowplan::explain {
 namespace {

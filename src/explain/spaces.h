@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::explain {
 

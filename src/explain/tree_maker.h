@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stowplan/explain/partition.h"
+#include "explain/partition.h"
 
 namespace stowplan::explain {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/why.h"
+#include "explain/why.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/explain/xla_peak.h"
+#include "explain/xla_peak.h"
 
 #include "base/checked_math.h"
 #include "report/reconcile.h"

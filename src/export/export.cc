@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/export/export.h"
+#include "export/export.h"
 
 #include <algorithm>
 #include <array>
 
 #include "export/formats.h"
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 namespace stowplan::exporting {
 namespace {

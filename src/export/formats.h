@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stowplan/export/export.h"
+#include "export/export.h"
 
 namespace stowplan::exporting {
 

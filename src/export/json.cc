@@ -3,7 +3,7 @@
 // of live bytes.
 #include "base/json_writer.h"
 #include "export/formats.h"
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 namespace stowplan::exporting {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "explain/partition.h"
 #include "export/formats.h"
-#include "stowplan/explain/partition.h"
 
 namespace stowplan::exporting {
 namespace {

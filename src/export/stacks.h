@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "stowplan/export/export.h"
+#include "export/export.h"
 
 namespace stowplan::exporting {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::exporting {
 

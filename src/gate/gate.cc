@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/gate/gate.h"
+#include "gate/gate.h"
 
 #include <algorithm>
 #include <charconv>

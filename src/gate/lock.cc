@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/gate/lock.h"
+#include "gate/lock.h"
 
 #include <charconv>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/hlo/equal.h"
+#include "hlo/equal.h"
 
 #include <algorithm>
 #include <string_view>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stowplan/hlo/equal.h"
+#include "hlo/equal.h"
 #include "stowplan/hlo/module.h"
 
 namespace stowplan::hlo {

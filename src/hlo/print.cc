@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/hlo/print.h"
+#include "hlo/print.h"
 
 #include <algorithm>
 

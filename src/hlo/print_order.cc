@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "stowplan/hlo/print.h"
+#include "hlo/print.h"
 
 namespace stowplan::hlo {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/hlo/size.h"
+#include "hlo/size.h"
 
 #include <algorithm>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "stowplan/hlo/size.h"
+#include "hlo/size.h"
 
 namespace stowplan::hlo {
 

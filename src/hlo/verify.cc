@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/hlo/verify.h"
+#include "hlo/verify.h"
 
 #include <utility>
 

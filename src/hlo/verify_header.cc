@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/size.h"
 #include "hlo/verify_complaints.h"
-#include "stowplan/hlo/size.h"
 
 namespace stowplan::hlo {
 namespace {

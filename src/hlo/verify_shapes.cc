@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hlo/shape_users.h"
+#include "hlo/size.h"
 #include "hlo/verify_complaints.h"
-#include "stowplan/hlo/size.h"
 
 namespace stowplan::hlo {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/live/analysis.h"
+#include "live/analysis.h"
 
 namespace stowplan {
 

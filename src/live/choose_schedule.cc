@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/live/choose_schedule.h"
+#include "live/choose_schedule.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/checked_math.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/live/dump.h"
+#include "live/dump.h"
 
 #include <array>
 #include <iterator>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/live/live_ranges.h"
+#include "live/live_ranges.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "stowplan/values/donations.h"
+#include "values/donations.h"
 
 namespace stowplan {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/live/overwrites.h"
+#include "live/overwrites.h"
 
 #include <algorithm>
 #include <set>

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stowplan/oom/oom.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stowplan/oom/explain.h"
+#include "oom/explain.h"
 
 namespace stowplan::oom {
 

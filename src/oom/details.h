@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "stowplan/oom/oom.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/oom/explain.h"
+#include "oom/explain.h"
 
 #include <algorithm>
 

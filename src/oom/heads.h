@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stowplan/oom/oom.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/oom/join.h"
+#include "oom/join.h"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 
 #include "base/checked_math.h"
+#include "report/summary.h"
 #include "stowplan/hlo/opcode.h"
-#include "stowplan/report/summary.h"
 
 namespace stowplan::oom {
 namespace {

@@ -3,7 +3,7 @@
 // together.
 #pragma once
 
-#include "stowplan/oom/oom.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 

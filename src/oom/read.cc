@@ -9,8 +9,8 @@
 #include "oom/heads.h"
 #include "oom/lines.h"
 #include "oom/merge.h"
+#include "oom/oom.h"
 #include "oom/text.h"
-#include "stowplan/oom/oom.h"
 
 namespace stowplan::oom {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "stowplan/oom/oom.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which message an input is, and the way in. This is the one place where exceptions are caught.
-#include "stowplan/proto/parse.h"
+#include "proto/parse.h"
 
 #include <algorithm>
 #include <cstdint>

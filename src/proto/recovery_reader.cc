@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/recovery_reader.h"
 
+#include "hlo/print.h"
 #include "proto/annotation_reader.h"
 #include "proto/module_reader.h"
-#include "stowplan/hlo/print.h"
 
 namespace stowplan::proto {
 namespace {

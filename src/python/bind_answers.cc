@@ -10,13 +10,13 @@
 #include <nanobind/stl/vector.h>
 
 #include "cli/suggest.h"
+#include "explain/partition.h"
+#include "explain/why.h"
 #include "python/bind.h"
 #include "python/explain.h"
 #include "python/failure.h"
 #include "python/lock.h"
 #include "python/text.h"
-#include "stowplan/explain/partition.h"
-#include "stowplan/explain/why.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

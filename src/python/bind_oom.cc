@@ -12,12 +12,12 @@
 
 #include "cli/oom_dump.h"
 #include "cli/oom_view.h"
+#include "oom/oom.h"
 #include "python/bind.h"
 #include "python/failure.h"
 #include "python/lock.h"
 #include "python/text.h"
 #include "python/watch.h"
-#include "stowplan/oom/oom.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

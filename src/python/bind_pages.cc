@@ -16,8 +16,8 @@
 #include "python/lock.h"
 #include "python/text.h"
 #include "report/reconcile.h"
-#include "stowplan/report/write.h"
-#include "stowplan/view/view.h"
+#include "report/write.h"
+#include "view/view.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

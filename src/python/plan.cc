@@ -11,8 +11,8 @@
 #include "cli/report_text.h"
 #include "cli/suggest.h"
 #include "python/failure.h"
+#include "report/from_assignment.h"
 #include "stowplan/base/source.h"
-#include "stowplan/report/from_assignment.h"
 
 namespace stowplan::python {
 namespace {

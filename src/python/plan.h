@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "cli/plan_input.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/picture.h"
-#include "stowplan/report/summary.h"
+#include "explain/moment.h"
+#include "explain/picture.h"
+#include "report/summary.h"
 
 namespace stowplan::python {
 

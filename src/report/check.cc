@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/check.h"
+#include "report/check.h"
 
 #include <algorithm>
 #include <string>
@@ -9,9 +9,9 @@
 
 #include "base/checked_math.h"
 #include "base/line_counter.h"
+#include "report/derive.h"
 #include "report/lines.h"
-#include "stowplan/report/derive.h"
-#include "stowplan/report/read.h"
+#include "report/read.h"
 
 namespace stowplan::report {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/line_counter.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 namespace stowplan::report {
 namespace {

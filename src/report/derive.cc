@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/derive.h"
+#include "report/derive.h"
 
 #include <algorithm>
 #include <unordered_map>

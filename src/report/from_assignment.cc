@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/from_assignment.h"
+#include "report/from_assignment.h"
 
 #include <algorithm>
 #include <map>
@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "hlo/print.h"
+#include "hlo/size.h"
+#include "report/derive.h"
 #include "report/stack_tree.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/hlo/size.h"
-#include "stowplan/report/derive.h"
 
 namespace stowplan::report {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "report/derive.h"
 #include "report/usage.h"
-#include "stowplan/report/derive.h"
 
 namespace stowplan::report {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/checked_math.h"
 #include "base/radix_sort.h"
-#include "stowplan/report/peak.h"
+#include "report/covered_bytes.h"
 
 namespace stowplan::report {
 

@@ -1,59 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes a changing set of byte ranges covers.
+// How many bytes are really in use at once.
+//
+// At a moment t, a byte of an allocation is live when a value lies on it whose range has start <= t
+// <= end, both inclusive as XLA prints them. Each byte counts once, however many values share it:
+//
+//     byte 2 |   b    b                 live at 0: 1 byte
+//     byte 1 |       c,b  c             live at 1: 3 bytes, the peak
+//     byte 0 |   .    a   a             live at 2: 2 bytes
+//              ---------------
+//        time    0    1   2
+//
+// XLA's own peak is another figure: it adds up sizes without padding, takes tuples' elements for
+// tables of pointers, and counts a value once more after its end. Thread-local allocations belong
+// to calls that run inside of instructions and have no place on this axis; they are left out.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "stowplan/base/diagnostic.h"
 #include "stowplan/report/report.h"
 
 namespace stowplan::report {
 
-// Whether a value counts as live at some moment: it has a place that is not thread-local, and a
-// live range.
-[[nodiscard]] bool IsCounted(const Report& report, const Value& value);
-
-// [begin, end)
-struct ByteRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+struct Peak {
+  int64_t bytes = 0;
+  int64_t time = 0;  // the first moment that reaches it
+  friend bool operator==(const Peak&, const Peak&) = default;
 };
 
-// All pieces between places where ranges begin or end. Where ranges are cut into few pieces, as in
-// plans they are, each piece knows how many ranges cover it. Else there is a tree over the pieces:
-// a node knows how many ranges cover all of it, and how many of its bytes are covered by these or
-// by ranges further down. So changing a range takes log n, at worst.
-class CoveredBytes {
- public:
-  // All ranges that will ever be added; begin <= end.
-  explicit CoveredBytes(std::span<const ByteRange> ranges);
-
-  // The range with this number begins or ceases to cover its bytes.
-  void Add(size_t range) { Change(range, 1); }
-  void Remove(size_t range) { Change(range, -1); }
-  [[nodiscard]] int64_t covered() const { return covered_; }
-
- private:
-  struct Leaves {
-    uint32_t begin = 0;
-    uint32_t end = 0;
-  };
-  void Change(size_t range, int32_t by);
-  void ChangeTree(Leaves leaves, int32_t by);
-  void Recount(size_t node);
-  [[nodiscard]] int64_t Width(size_t node) const;
-
-  std::vector<Leaves> ranges_;
-  std::vector<int64_t> places_;  // ascending; a leaf is what lies between two
-  int64_t covered_ = 0;
-  // By leaf; of a tree by node: node 1 is the root, the children of n are 2n and 2n + 1, the leaves
-  // begin at size_.
-  std::vector<int32_t> counts_;
-  size_t size_ = 0;  // leaves of the tree: a power of two; 0: there is no tree
-  std::vector<int64_t> covered_below_;
+struct SpacePeak {
+  int64_t color = 0;
+  Peak peak;
+  friend bool operator==(const SpacePeak&, const SpacePeak&) = default;
 };
+
+struct TruePeak {
+  Peak all;                          // all memory spaces together
+  std::vector<SpacePeak> spaces;     // by color; of each that has an allocation
+  std::vector<Peak> allocations;     // by allocation; thread-local ones are 0
+  int64_t values_without_range = 0;  // that have a place but no live range: never counted
+  int64_t bytes_without_range = 0;
+};
+
+// Whether the report has what the peak follows from: places and live ranges.
+[[nodiscard]] bool HasPeak(const Report& report);
+
+// Needs HasPeak. Fails when the bytes of all allocations together do not fit in 64 bits. n log n in
+// the values.
+[[nodiscard]] Result<TruePeak> ComputeTruePeak(const Report& report);
+
+// Live bytes as time goes by: a step at each moment where they change.
+struct Step {
+  int64_t time = 0;
+  int64_t bytes = 0;  // from here to the next step
+  friend bool operator==(const Step&, const Step&) = default;
+};
+struct Curve {
+  std::optional<int64_t> space;  // a color; absent: all memory spaces together
+  std::vector<Step> steps;       // by time; nothing is live before the first
+  Peak peak;                     // the first of the highest steps
+};
+struct Curves {
+  Curve all;
+  std::vector<Curve> spaces;  // by color; of each that has an allocation
+};
+
+struct LiveBytes {
+  TruePeak peak;
+  Curves curves;
+};
+// The same, and the way there.
+[[nodiscard]] Result<LiveBytes> ComputeLiveBytes(const Report& report);
+
+// The level at a moment.
+[[nodiscard]] int64_t BytesAt(const Curve& curve, int64_t time);
+
+// A value that is live at some moment, and the bytes that count with it: of bytes that several
+// values share, each counts with the youngest of them: the one with the latest start, of these the
+// last in the table.
+struct LiveValue {
+  ValueId value;
+  int64_t bytes = 0;
+  friend bool operator==(const LiveValue&, const LiveValue&) = default;
+};
+
+// What is live at `time`, in all memory spaces: by falling bytes, then as in the table.
+// The bytes add up to the live bytes of that moment. Needs HasPeak, and sizes that ComputeTruePeak
+// accepts.
+[[nodiscard]] std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time);
+// The same, of these values alone, which stand in the order of the table and share no bytes with
+// others: those of a memory space, say. Costs no more than they are.
+[[nodiscard]] std::vector<LiveValue> LiveAmong(const Report& report, int64_t time,
+                                               std::span<const ValueId> values);
 
 }  // namespace stowplan::report

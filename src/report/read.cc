@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/read.h"
+#include "report/read.h"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "report/derive.h"
 #include "report/usage.h"
-#include "stowplan/report/derive.h"
 
 namespace stowplan::report {
 namespace {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "stowplan/assign/temporaries.h"
-#include "stowplan/report/derive.h"
+#include "assign/temporaries.h"
+#include "report/derive.h"
+#include "report/summary.h"
 #include "stowplan/report/report.h"
-#include "stowplan/report/summary.h"
 
 namespace stowplan::report {
 

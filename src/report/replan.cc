@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/replan.h"
+#include "report/replan.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,11 +14,11 @@
 
 #include "assign/contexts.h"
 #include "base/checked_math.h"
+#include "report/derive.h"
 #include "report/replanner.h"
-#include "stowplan/report/derive.h"
-#include "stowplan/report/summary.h"
-#include "stowplan/report/write.h"
-#include "stowplan/target/size.h"
+#include "report/summary.h"
+#include "report/write.h"
+#include "target/size.h"
 
 namespace stowplan::report {
 namespace {

@@ -12,7 +12,7 @@
 #include "assign/combine.h"
 #include "base/checked_math.h"
 #include "report/replanner.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan::report {
 namespace {

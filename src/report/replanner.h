@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "assign/assignment.h"
 #include "assign/heap.h"
+#include "report/derive.h"
+#include "report/replan.h"
 #include "report/replan_computations.h"
 #include "report/shapes.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/report/derive.h"
-#include "stowplan/report/replan.h"
 
 namespace stowplan::report {
 

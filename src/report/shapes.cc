@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/shapes.h"
 
-#include "stowplan/hlo/size.h"
+#include "hlo/size.h"
 #include "text/shape_parser.h"
 
 namespace stowplan::report {

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "schedule/call_graph.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
-#include "stowplan/schedule/call_graph.h"
 
 namespace stowplan::report {
 

@@ -9,8 +9,8 @@
 
 #include "base/human_bytes.h"
 #include "hlo/number.h"
+#include "report/write.h"
 #include "report/write_parts.h"
-#include "stowplan/report/write.h"
 
 namespace stowplan::report {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "hlo/number.h"
+#include "report/derive.h"
 #include "report/write_parts.h"
-#include "stowplan/report/derive.h"
 
 namespace stowplan::report {
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "base/checked_math.h"
+#include "report/derive.h"
 #include "report/write_parts.h"
-#include "stowplan/report/derive.h"
 
 namespace stowplan::report {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/schedule/call_graph.h"
+#include "schedule/call_graph.h"
 
 #include <ranges>
 #include <utility>

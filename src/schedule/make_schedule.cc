@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/schedule/make_schedule.h"
+#include "schedule/make_schedule.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/checked_math.h"
-#include "stowplan/schedule/orders.h"
-#include "stowplan/target/size.h"
+#include "schedule/orders.h"
+#include "target/size.h"
 
 namespace stowplan {
 namespace {

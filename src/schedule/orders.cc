@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/schedule/orders.h"
+#include "schedule/orders.h"
 
 #include <algorithm>
 #include <limits>

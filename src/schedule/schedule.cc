@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/schedule/schedule.h"
+#include "schedule/schedule.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/target/guess.h"
+#include "target/guess.h"
 
 #include <algorithm>
 #include <ranges>
 
+#include "hlo/print.h"
 #include "stowplan/hlo/dialect.h"
-#include "stowplan/hlo/print.h"
 
 namespace stowplan {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/target/stats.h"
+#include "target/stats.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "base/checked_math.h"
 #include "hlo/shape_users.h"
 #include "hlo/verify_complaints.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan {
 namespace {

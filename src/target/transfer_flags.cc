@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/target/transfer_flags.h"
+#include "target/transfer_flags.h"
 
 #include <span>
 #include <vector>

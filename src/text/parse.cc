@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/values/donations.h"
+#include "values/donations.h"
 
 namespace stowplan {
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "stowplan/values/value_flow.h"
 #include "values/arrivals.h"
 #include "values/phi_graph.h"
+#include "values/value_flow.h"
 #include "values/value_rows.h"
 #include "values/worklist.h"
 

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "stowplan/values/value_flow.h"
+#include "values/value_flow.h"
 
 namespace stowplan {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/values/positions.h"
+#include "values/positions.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/values/value_flow.h"
+#include "values/value_flow.h"
 
 #include "values/flow_builder.h"
 

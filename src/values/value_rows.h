@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "stowplan/values/value_flow.h"
+#include "values/value_flow.h"
 
 namespace stowplan {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "stowplan/explain/picture.h"
+#include "explain/picture.h"
 
 namespace stowplan::view {
 

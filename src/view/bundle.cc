@@ -3,16 +3,16 @@
 #include <optional>
 
 #include "base/json_writer.h"
-#include "stowplan/diff/cause.h"
-#include "stowplan/diff/diff.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/why.h"
-#include "stowplan/report/summary.h"
-#include "stowplan/view/view.h"
+#include "diff/cause.h"
+#include "diff/diff.h"
+#include "explain/footprint.h"
+#include "explain/why.h"
+#include "report/summary.h"
 #include "view/brackets.h"
 #include "view/header.h"
 #include "view/holes.h"
 #include "view/module_columns.h"
+#include "view/view.h"
 
 namespace stowplan::view {
 namespace {

@@ -3,12 +3,12 @@
 #include <limits>
 
 #include "base/json_writer.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/report/peak.h"
-#include "stowplan/report/summary.h"
-#include "stowplan/view/view.h"
+#include "explain/moment.h"
+#include "report/peak.h"
+#include "report/summary.h"
 #include "view/header.h"
 #include "view/thumbnail.h"
+#include "view/view.h"
 
 namespace stowplan::view {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "stowplan/explain/shares.h"
-#include "stowplan/explain/why.h"
-#include "stowplan/hlo/print.h"
+#include "explain/shares.h"
+#include "explain/why.h"
+#include "hlo/print.h"
 #include "view/brackets.h"
 #include "view/holes.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "explain/moment.h"
 #include "stowplan/base/diagnostic.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/view/view.h"
 #include "view/columns.h"
+#include "view/view.h"
 
 namespace stowplan::view {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/gzip.h"
-#include "stowplan/view/view.h"
+#include "view/view.h"
 
 namespace stowplan::view {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "stowplan/explain/moment.h"
+#include "explain/moment.h"
 
 namespace stowplan::view {
 

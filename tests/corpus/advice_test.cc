@@ -2,7 +2,7 @@
 // Advice for each module of the corpus that is not large: the changed program is well-formed, also
 // as text; its plan is sound; and what is said to be saved is what a plan of it from the beginning
 // shows.
-#include "stowplan/advise/advice.h"
+#include "advise/advice.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,10 +14,10 @@
 
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/hlo/verify.h"
+#include "hlo/print.h"
+#include "hlo/verify.h"
 #include "stowplan/read.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan::advise {
 namespace {

@@ -14,15 +14,15 @@
 
 #include <gtest/gtest.h>
 
+#include "assign/assignment.h"
+#include "assign/temporaries.h"
+#include "check/check.h"
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/assign/temporaries.h"
-#include "stowplan/check/check.h"
+#include "report/from_assignment.h"
+#include "report/write.h"
+#include "schedule/make_schedule.h"
 #include "stowplan/read.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/write.h"
-#include "stowplan/schedule/make_schedule.h"
 
 namespace stowplan::report {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Policy `best` on each module of the corpus: sound, never larger than XLA's plan, and near the
 // bound.
-#include "stowplan/best/best.h"
+#include "best/best.h"
 
 #include <cmath>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // No false alarm: every plan that XLA wrote is sound, with the program and without.
-#include "stowplan/check/check.h"
+#include "check/check.h"
 
 #include <filesystem>
 #include <iostream>

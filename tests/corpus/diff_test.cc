@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Differences between real dumps: what must hold for every pair, what must be found in some.
-#include "stowplan/diff/diff.h"
+#include "diff/diff.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 #include "corpus/corpus_files.h"
 #include "corpus/report_files.h"
-#include "stowplan/diff/cause.h"
+#include "diff/cause.h"
 #include "stowplan/read.h"
 #include "unit/diff/laws.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Donation as predicted from the program without it, against what JAX and XLA made of it: the pairs
 // of dumps below explain/donate.
-#include "stowplan/advise/donate.h"
+#include "advise/donate.h"
 
 #include <filesystem>
 #include <fstream>
@@ -13,9 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include "advise/advice.h"
 #include "advise/rewriter.h"
 #include "corpus/compilers.h"
-#include "stowplan/advise/advice.h"
 #include "stowplan/read.h"
 
 namespace stowplan::advise {

@@ -10,23 +10,23 @@
 
 #include <gtest/gtest.h>
 
+#include "assign/assignment.h"
+#include "assign/rules.h"
 #include "corpus/compilers.h"
 #include "corpus/corpus_files.h"
 #include "corpus/report_files.h"
+#include "explain/complete.h"
+#include "explain/footprint.h"
+#include "explain/moment.h"
+#include "explain/padding.h"
+#include "explain/partition.h"
+#include "explain/shares.h"
+#include "explain/why.h"
+#include "explain/xla_peak.h"
+#include "live/analysis.h"
+#include "report/from_assignment.h"
 #include "report/from_proto.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/assign/rules.h"
-#include "stowplan/explain/complete.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/moment.h"
-#include "stowplan/explain/padding.h"
-#include "stowplan/explain/partition.h"
-#include "stowplan/explain/shares.h"
-#include "stowplan/explain/why.h"
-#include "stowplan/explain/xla_peak.h"
-#include "stowplan/live/analysis.h"
 #include "stowplan/read.h"
-#include "stowplan/report/from_assignment.h"
 
 namespace stowplan::explain {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "corpus/corpus_files.h"
 #include "hlo/escape.h"
+#include "hlo/print.h"
 #include "stowplan/base/source.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

@@ -4,7 +4,7 @@
 // A replan without differences is XLA's text, byte for byte. Where it differs, the report does not
 // tell what the order of equally large buffers comes from; levels may only rise. None is refused
 // but those that have no live ranges, or sizes of no known machine.
-#include "stowplan/report/replan.h"
+#include "report/replan.h"
 
 #include <iostream>
 #include <map>
@@ -15,7 +15,7 @@
 
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 namespace stowplan::report {
 namespace {

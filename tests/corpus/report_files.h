@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "corpus/corpus_files.h"
+#include "report/read.h"
 #include "stowplan/base/source.h"
-#include "stowplan/report/read.h"
 
 namespace stowplan::report {
 

@@ -12,8 +12,8 @@
 #include "corpus/report_files.h"
 #include "report/from_proto.h"
 #include "report/to_proto.h"
+#include "report/write.h"
 #include "stowplan/read.h"
-#include "stowplan/report/write.h"
 
 namespace stowplan::report {
 namespace {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "corpus_files.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/write.h"
+#include "report/read.h"
+#include "report/write.h"
 
 namespace stowplan::report {
 namespace {

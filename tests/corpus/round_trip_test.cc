@@ -10,10 +10,10 @@
 
 #include "corpus/compilers.h"
 #include "corpus/corpus_files.h"
+#include "hlo/print.h"
 #include "stowplan/base/source.h"
 #include "stowplan/hlo/dialect.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

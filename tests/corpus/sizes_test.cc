@@ -15,7 +15,7 @@
 
 #include "corpus/corpus_files.h"
 #include "stowplan/base/source.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 #include "text/shape_parser.h"
 
 namespace stowplan {

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "corpus/corpus_files.h"
-#include "stowplan/hlo/equal.h"
+#include "hlo/equal.h"
 #include "stowplan/read.h"
 
 namespace stowplan {

@@ -11,7 +11,7 @@
 
 #include "corpus/report_files.h"
 #include "report/usage_proto.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 namespace stowplan::report {
 namespace {

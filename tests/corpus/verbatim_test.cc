@@ -10,7 +10,7 @@
 #include "corpus/corpus_files.h"
 #include "stowplan/base/source.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every module of the corpus is read and verified without complaint, and its numbers can be
 // counted.
-#include "stowplan/hlo/verify.h"
+#include "hlo/verify.h"
 
 #include <cstdint>
 #include <iostream>
@@ -13,7 +13,7 @@
 
 #include "corpus/corpus_files.h"
 #include "stowplan/read.h"
-#include "stowplan/target/stats.h"
+#include "target/stats.h"
 
 namespace stowplan {
 namespace {

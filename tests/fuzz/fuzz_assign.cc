@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
+#include "assign/assignment.h"
+#include "best/best.h"
+#include "check/check.h"
 #include "laws.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/best/best.h"
-#include "stowplan/check/check.h"
-#include "stowplan/live/dump.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/write.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/text/parse.h"
+#include "live/dump.h"
+#include "report/from_assignment.h"
+#include "report/write.h"
+#include "schedule/make_schedule.h"
+#include "text/parse.h"
 
 namespace {
 

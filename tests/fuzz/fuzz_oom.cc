@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "laws.h"
-#include "stowplan/oom/explain.h"
-#include "stowplan/oom/oom.h"
+#include "oom/explain.h"
+#include "oom/oom.h"
 
 namespace {
 

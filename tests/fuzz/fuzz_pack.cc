@@ -6,11 +6,11 @@
 #include <string>
 
 #include "laws.h"
-#include "stowplan/pack/certificate.h"
+#include "pack/certificate.h"
+#include "pack/csv.h"
+#include "pack/svg.h"
 #include "stowplan/pack/check.h"
-#include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
-#include "stowplan/pack/svg.h"
 
 namespace {
 

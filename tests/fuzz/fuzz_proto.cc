@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "laws.h"
-#include "stowplan/proto/parse.h"
+#include "proto/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(bytes), size);

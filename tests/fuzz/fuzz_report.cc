@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <string>
 
+#include "explain/footprint.h"
+#include "explain/partition.h"
 #include "laws.h"
+#include "report/check.h"
 #include "report/json.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/partition.h"
-#include "stowplan/report/check.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/replan.h"
-#include "stowplan/report/summary.h"
-#include "stowplan/report/write.h"
+#include "report/read.h"
+#include "report/replan.h"
+#include "report/summary.h"
+#include "report/write.h"
 
 namespace {
 

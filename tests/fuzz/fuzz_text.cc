@@ -6,7 +6,7 @@
 #include <string>
 
 #include "laws.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   using stowplan::Source;

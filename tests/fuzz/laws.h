@@ -6,13 +6,13 @@
 #include <cstdlib>
 #include <string>
 
+#include "hlo/print.h"
+#include "hlo/verify.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/target/stats.h"
-#include "stowplan/target/target.h"
+#include "target/stats.h"
+#include "target/target.h"
 
 namespace stowplan::fuzz {
 

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "check/check.h"
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
 #include "mutate/interpreter.h"
 #include "mutate/mutations.h"
-#include "stowplan/check/check.h"
 #include "stowplan/read.h"
 
 namespace stowplan::mutate {

@@ -4,7 +4,7 @@
 
 #include "mutate/run.h"
 #include "stowplan/hlo/element_type.h"
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 namespace stowplan::mutate {
 

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "advise/advice.h"
+#include "hlo/verify.h"
 #include "property/program_generator.h"
-#include "stowplan/advise/advice.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan::advise {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "hlo/print.h"
 #include "property/plan_laws.h"
 #include "property/program_generator.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/schedule/make_schedule.h"
-#include "stowplan/text/parse.h"
+#include "schedule/make_schedule.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

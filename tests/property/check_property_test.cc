@@ -8,11 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include "check/check.h"
 #include "mutate/interpreter.h"
 #include "property/plan_laws.h"
 #include "property/program_generator.h"
-#include "stowplan/check/check.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

@@ -13,16 +13,16 @@
 
 #include <gtest/gtest.h>
 
+#include "assign/assignment.h"
 #include "assign/can_share.h"
-#include "stowplan/assign/assignment.h"
-#include "stowplan/best/best.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/report/check.h"
-#include "stowplan/report/derive.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/read.h"
-#include "stowplan/report/write.h"
-#include "stowplan/target/size.h"
+#include "best/best.h"
+#include "hlo/verify.h"
+#include "report/check.h"
+#include "report/derive.h"
+#include "report/from_assignment.h"
+#include "report/read.h"
+#include "report/write.h"
+#include "target/size.h"
 
 namespace stowplan {
 

@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "hlo/print.h"
+#include "hlo/verify.h"
 #include "property/module_generator.h"
 #include "stowplan/base/source.h"
 #include "stowplan/hlo/dialect.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

@@ -15,13 +15,13 @@
 
 #include <gtest/gtest.h>
 
+#include "hlo/print.h"
+#include "hlo/verify.h"
+#include "proto/parse.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/proto/parse.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 

@@ -11,13 +11,13 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/assign/assignment.h"
-#include "stowplan/hlo/verify.h"
-#include "stowplan/live/analysis.h"
-#include "stowplan/live/dump.h"
-#include "stowplan/report/from_assignment.h"
-#include "stowplan/report/write.h"
-#include "stowplan/text/parse.h"
+#include "assign/assignment.h"
+#include "hlo/verify.h"
+#include "live/analysis.h"
+#include "live/dump.h"
+#include "report/from_assignment.h"
+#include "report/write.h"
+#include "text/parse.h"
 
 namespace stowplan {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/certificate.h"
+#include "pack/certificate.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/csv.h"
+#include "pack/csv.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "stowplan/pack/csv.h"
+#include "pack/csv.h"
 
 namespace stowplan::pack {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/svg.h"
+#include "pack/svg.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/advice.h"
+#include "advise/advice.h"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/advise/plan.h"
-#include "stowplan/hlo/print.h"
+#include "advise/plan.h"
+#include "hlo/print.h"
 #include "unit/planning.h"
 
 namespace stowplan::advise {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/donate.h"
+#include "advise/donate.h"
 
 #include "unit/advise/advising.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/advise/edit.h"
+#include "advise/edit.h"
 
 #include "unit/advise/advising.h"
 

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/assign/assignment.h"
-#include "stowplan/assign/rules.h"
+#include "assign/assignment.h"
+#include "assign/rules.h"
 #include "unit/planning.h"
 
 namespace stowplan {

@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/assign/assignment.h"
-#include "stowplan/assign/rules.h"
+#include "assign/assignment.h"
+#include "assign/rules.h"
 #include "unit/planning.h"
 
 namespace stowplan {

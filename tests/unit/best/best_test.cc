@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/best/best.h"
+#include "best/best.h"
 
 #include <gtest/gtest.h>
 

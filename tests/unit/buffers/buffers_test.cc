@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/buffers/buffer_set.h"
+#include "buffers/buffer_set.h"
 #include "unit/planning.h"
 
 namespace stowplan {

@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/check/check.h"
-#include "stowplan/report/read.h"
-#include "stowplan/text/parse.h"
+#include "check/check.h"
+#include "report/read.h"
+#include "text/parse.h"
 
 namespace stowplan::check {
 

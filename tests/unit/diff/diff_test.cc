@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs of small programs whose difference is known.
-#include "stowplan/diff/diff.h"
+#include "diff/diff.h"
 
 #include <memory>
 #include <numeric>
@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include "stowplan/diff/cause.h"
+#include "diff/cause.h"
 #include "unit/diff/laws.h"
 #include "unit/explain/picturing.h"
 

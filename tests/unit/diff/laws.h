@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/diff/cause.h"
-#include "stowplan/diff/diff.h"
+#include "diff/cause.h"
+#include "diff/diff.h"
 
 namespace stowplan::diff {
 

@@ -2,9 +2,9 @@
 // Small programs whose answers are known.
 #include <gmock/gmock.h>
 
-#include "stowplan/explain/complete.h"
-#include "stowplan/explain/footprint.h"
-#include "stowplan/explain/moment.h"
+#include "explain/complete.h"
+#include "explain/footprint.h"
+#include "explain/moment.h"
 #include "unit/explain/picturing.h"
 
 namespace stowplan::explain::test {

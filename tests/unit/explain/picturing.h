@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/explain/partition.h"
-#include "stowplan/explain/picture.h"
+#include "explain/partition.h"
+#include "explain/picture.h"
 #include "unit/planning.h"
 
 namespace stowplan::explain::test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why values of small programs are alive, what padding costs, and how XLA's peak comes about.
-#include "stowplan/explain/why.h"
+#include "explain/why.h"
 
 #include <gmock/gmock.h>
 
-#include "stowplan/explain/padding.h"
-#include "stowplan/explain/xla_peak.h"
+#include "explain/padding.h"
+#include "explain/xla_peak.h"
 #include "unit/explain/picturing.h"
 
 namespace stowplan::explain::test {

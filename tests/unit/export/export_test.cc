@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts that the writers are made of. Whole files are read back in tests/cli/export_test.py.
-#include "stowplan/export/export.h"
+#include "export/export.h"
 
 #include <gmock/gmock.h>
 
@@ -9,9 +9,9 @@
 #include "base/json_writer.h"
 #include "base/unpack.h"
 #include "base/utf8.h"
+#include "explain/moment.h"
 #include "export/stacks.h"
 #include "export/tracks.h"
-#include "stowplan/explain/moment.h"
 #include "unit/explain/picturing.h"
 
 namespace stowplan::exporting::test {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/hlo/print.h"
+#include "hlo/print.h"
 
 namespace stowplan::hlo {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One module in many dialects; the order of computations; printing in pieces.
-#include "stowplan/hlo/print.h"
+#include "hlo/print.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "stowplan/hlo/module_builder.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan::hlo {
 namespace {

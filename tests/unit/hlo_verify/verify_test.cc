@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/hlo/verify.h"
+#include "hlo/verify.h"
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan::hlo {
 namespace {

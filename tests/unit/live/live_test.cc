@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/live/live_ranges.h"
+#include "live/live_ranges.h"
 #include "unit/planning.h"
 
 namespace stowplan {

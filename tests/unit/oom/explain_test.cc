@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which causes follow from which figures.
-#include "stowplan/oom/explain.h"
+#include "oom/explain.h"
 
 #include <algorithm>
 #include <string>

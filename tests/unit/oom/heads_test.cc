@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "stowplan/oom/oom.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 namespace {

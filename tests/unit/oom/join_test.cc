@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/oom/join.h"
+#include "oom/join.h"
 
 #include <memory>
 #include <string>
 
 #include <gmock/gmock.h>
 
-#include "stowplan/explain/picture.h"
-#include "stowplan/report/read.h"
+#include "explain/picture.h"
+#include "report/read.h"
 
 namespace stowplan::oom {
 namespace {

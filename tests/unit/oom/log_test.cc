@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "stowplan/oom/explain.h"
-#include "stowplan/oom/oom.h"
+#include "oom/explain.h"
+#include "oom/oom.h"
 
 namespace stowplan::oom {
 namespace {

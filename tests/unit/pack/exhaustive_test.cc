@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pack/csv.h"
 #include "stowplan/pack/check.h"
-#include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
 #include "unit/pack/brute_force.h"
 

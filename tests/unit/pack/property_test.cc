@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pack/csv.h"
+#include "pack/svg.h"
 #include "stowplan/pack/check.h"
-#include "stowplan/pack/csv.h"
 #include "stowplan/pack/solve.h"
-#include "stowplan/pack/svg.h"
 #include "unit/pack/random_problem.h"
 
 #ifndef STOWPLAN_ROUNDS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/proto/parse.h"
+#include "proto/parse.h"
 
 #include <cstdint>
 #include <string>

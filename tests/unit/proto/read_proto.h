@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "stowplan/hlo/print.h"
-#include "stowplan/proto/parse.h"
+#include "hlo/print.h"
+#include "proto/parse.h"
 
 namespace stowplan::proto::test {
 

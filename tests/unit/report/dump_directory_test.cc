@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/dump_directory.h"
+#include "report/dump_directory.h"
 
 #include <gmock/gmock.h>
 

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/read.h"
 #include "stowplan/base/source.h"
-#include "stowplan/report/read.h"
 
 namespace stowplan::report::test {
 

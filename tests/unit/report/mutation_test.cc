@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "example_report.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 
 namespace stowplan::report::test {
 namespace {

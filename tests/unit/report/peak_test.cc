@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/peak.h"
+#include "report/peak.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 
 #include <gmock/gmock.h>
 
-#include "report/peak.h"
+#include "report/covered_bytes.h"
 #include "unit/report/example_report.h"
 
 namespace stowplan::report::test {

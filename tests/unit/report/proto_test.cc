@@ -2,10 +2,10 @@
 // Reports from buffer assignments in protos, and back.
 #include <gtest/gtest.h>
 
+#include "proto/parse.h"
 #include "report/from_proto.h"
 #include "report/to_proto.h"
-#include "stowplan/proto/parse.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 #include "unit/proto/proto_bytes.h"
 #include "unit/report/example_report.h"
 

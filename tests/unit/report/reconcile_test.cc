@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "stowplan/report/write.h"
+#include "report/write.h"
 #include "unit/report/example_report.h"
 
 namespace stowplan::report::test {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/replan.h"
+#include "report/replan.h"
 
 #include <string>
 
 #include <gmock/gmock.h>
 
-#include "stowplan/report/write.h"
+#include "report/write.h"
 #include "unit/report/example_report.h"
 
 namespace stowplan::report::test {

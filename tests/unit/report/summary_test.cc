@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/report/summary.h"
+#include "report/summary.h"
 
 #include <numeric>
 

@@ -2,7 +2,7 @@
 #include "report/usage.h"
 
 #include "report/usage_proto.h"
-#include "stowplan/report/write.h"
+#include "report/write.h"
 #include "unit/report/example_report.h"
 
 namespace stowplan::report::test {

@@ -6,8 +6,8 @@
 
 #include "report/from_proto.h"
 #include "report/json.h"
+#include "report/read.h"
 #include "stowplan/read.h"
-#include "stowplan/report/read.h"
 
 int main(int argc, char** argv) {
   using namespace stowplan;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders, calls, the time line, and schedules made for programs without one.
-#include "stowplan/schedule/schedule.h"
+#include "schedule/schedule.h"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/schedule/make_schedule.h"
+#include "schedule/make_schedule.h"
 #include "unit/planning.h"
 
 namespace stowplan {

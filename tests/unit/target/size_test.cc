@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/target/size.h"
+#include "target/size.h"
 
 #include <array>
 #include <limits>

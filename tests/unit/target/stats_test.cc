@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/target/stats.h"
+#include "target/stats.h"
 
 #include <array>
 #include <string>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "stowplan/hlo/module_builder.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

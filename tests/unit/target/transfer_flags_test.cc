@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/target/transfer_flags.h"
+#include "target/transfer_flags.h"
 
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 namespace {

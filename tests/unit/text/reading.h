@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "hlo/print.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
 #include "stowplan/hlo/module.h"
-#include "stowplan/hlo/print.h"
-#include "stowplan/text/parse.h"
+#include "text/parse.h"
 
 namespace stowplan {
 

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/values/value_flow.h"
 #include "unit/planning.h"
+#include "values/value_flow.h"
 
 namespace stowplan {
 namespace {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program's plan in a few figures: what advice is measured by.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "assign/assignment.h"
+#include "assign/rules.h"
+#include "live/analysis.h"
+#include "report/from_assignment.h"
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::advise {
+
+// How plans are made: policy xla, by these rules.
+struct Setting {
+  Rules rules;
+  report::ReportStyle style;
+};
+
+struct SpaceFigures {
+  int64_t color = 0;
+  int64_t bytes = 0;  // of all allocations that are not thread-local
+  int64_t peak = 0;   // the true one (report/peak.h)
+  friend bool operator==(const SpaceFigures&, const SpaceFigures&) = default;
+};
+
+// Sums of allocations, as JAX's memory_analysis() has them.
+struct Figures {
+  int64_t argument = 0;  // parameters
+  int64_t output = 0;    // what the result may lie in; donated parameters among it
+  int64_t alias = 0;     // parameters that are given back as a part of the result
+  int64_t temp = 0;
+  int64_t bytes = 0;                 // of all allocations that are not thread-local
+  std::vector<SpaceFigures> spaces;  // by color
+  friend bool operator==(const Figures&, const Figures&) = default;
+
+  [[nodiscard]] SpaceFigures Space(int64_t color) const;
+};
+
+struct Plan {
+  Analysis analysis;
+  Assignment assignment;
+  report::Report report;
+  Figures figures;
+};
+
+[[nodiscard]] Result<Figures> FiguresOf(const report::Report& report);
+
+// The whole plan from the beginning. Fails when the program is not well-formed (hlo::Verify), has
+// no plan, or two values that are alive at once lie over each other.
+[[nodiscard]] Result<Plan> PlanOf(const hlo::Module& module, const Setting& setting,
+                                  const std::optional<Preset>& preset);
+
+// Why the plan is not sound (check/check.h); empty when it is.
+[[nodiscard]] std::string WhyUnsound(const hlo::Module& module, const Plan& plan,
+                                     const Setting& setting);
+
+}  // namespace stowplan::advise

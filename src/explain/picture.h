@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The picture of one module's memory: a report, and all that is known of its values in the words of
+// the person who wrote the program.
+//
+//     report::Report ──┐
+//     hlo::Module ─────┼─ MakePicture ─▶ Picture ─▶ MomentAt, PartitionOf, ...
+//     Target ──────────┘  (the last two may be missing)
+//
+// The report says which value lies where, and when. The picture adds what each one is for (Kind),
+// which line of which file made it (Frame), what JAX called it (op_name, path of the parameter),
+// and how many of its bytes are padding. What nobody said is empty or none, and `unknown` says so
+// in sentences.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/derive.h"
+#include "report/peak.h"
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/base/id.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/hlo/opcode.h"
+#include "stowplan/report/report.h"
+#include "target/guess.h"
+#include "target/target.h"
+
+namespace stowplan::explain {
+
+// A line of source on a call stack; the row of the innermost frame stands for the whole stack.
+using FrameId = Id<struct FrameTag>;
+struct Frame {
+  std::string_view file;
+  std::string_view function;  // may be empty
+  int32_t line = 0;           // 0: not known
+  FrameId parent;             // who called; always a row before this one, or none
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+// An instruction that the report names.
+using OpId = Id<struct OpTag>;
+struct Op {
+  std::string_view name;
+  hlo::InstrId instruction;  // of the module; none when there is no module, or it has no such name
+  hlo::Opcode opcode = hlo::Opcode::kUnknown;
+  std::string_view op_name;  // JAX's path: jit(f)/while/body/mul; empty: not known
+  FrameId frame;             // innermost; none: not known
+  int64_t time = -1;         // when it runs; -1: not on the time line
+  // The compiler made it, to move or reshape its operand: it has no words of its own, and no
+  // inside.
+  bool is_wordless = false;
+};
+
+// What a value is for. The first of these that holds (docs/explain.md):
+enum class Kind : uint8_t {
+  kThreadLocal,  // in memory of calls inside of instructions: not on the time line
+  kDonated,      // in a parameter that is given back as an output
+  kParameter,    // in another parameter
+  kConstant,     // in an allocation of constants
+  kOutput,       // in an allocation of outputs, and alive at the end
+  kActivation,   // made by the forward pass, read by the backward pass
+  kLoopState,    // carried by a loop
+  kCollective,   // what a collective operation, a send or a receive makes
+  kTemporary,    // none of these
+};
+inline constexpr size_t kKinds = 9;
+// "activation kept for later"
+[[nodiscard]] std::string_view Name(Kind kind);
+// "activation": one word, for tables and files
+[[nodiscard]] std::string_view Word(Kind kind);
+
+// By report::ValueId, beside the report's own row.
+struct ValueFact {
+  OpId op;  // where it is born
+  Kind kind = Kind::kTemporary;
+  // Of this part of what the op makes; often the op's own.
+  std::string_view op_name = {};
+  FrameId frame = {};
+  bool is_parameter_copy = false;  // its words are those of a parameter that it copies or reshapes
+  // Bytes without padding, where the shape is known; at most the value's size.
+  std::optional<int64_t> plain = {};
+  // Size less plain; 0 when the shape is not known.
+  int64_t padding = 0;
+};
+
+// A place of the table of ops by name: open addressing, a power of two of them, half of them free.
+struct OpSlot {
+  uint32_t hash = 0;
+  OpId op;  // none: free
+};
+
+// What lies in a memory space, each in the order of its table.
+struct Space {
+  int64_t color = 0;
+  std::vector<report::AllocationId> allocations = {};
+  std::vector<report::ValueId> values = {};
+  // What its offsets are multiples of, as far as they show it: the largest power of two, at most
+  // 4096, that divides them all; 1 when all are 0. Thread-local allocations do not count.
+  int64_t alignment = 1;
+};
+
+struct Picture {
+  const report::Report* report = nullptr;
+  const hlo::Module* module = nullptr;  // null: there is none
+  std::optional<Target> target = {};
+  Backend backend = Backend::kUnknown;
+
+  Table<FrameId, Frame> frames = {};
+  Table<OpId, Op> ops = {};
+  std::vector<OpSlot> op_slots = {};              // see FindOp
+  std::vector<ValueFact> values = {};             // by report::ValueId
+  std::vector<std::string> parameter_paths = {};  // by report::AllocationId; empty: no parameter
+  report::PlainSizes plain_sizes = {};            // by report::ValueId
+  std::optional<report::TruePeak> peak = {};      // absent when no file tells live ranges
+  report::Curves curves = {};                     // empty then
+  std::vector<Space> spaces = {};                 // by color; of each that has an allocation
+  // What could not be known, a sentence each.
+  std::vector<std::string> unknown = {};
+  // What some of the texts above are pieces of.
+  std::vector<std::unique_ptr<std::string>> texts = {};
+
+  [[nodiscard]] const ValueFact& fact(report::ValueId id) const { return values[id.index]; }
+  [[nodiscard]] const Op& op_of(report::ValueId id) const { return ops[values[id.index].op]; }
+  // The op of this name; none when the report does not name it.
+  [[nodiscard]] OpId FindOp(std::string_view name) const;
+  // Null when nothing has this color.
+  [[nodiscard]] const Space* FindSpace(int64_t color) const;
+};
+
+// `module` may be null; report and module must outlive the picture. Without a target, the one is
+// taken for which the module or the report shows itself to be made. `parameter_names`, by number,
+// are for parameters whose paths the module does not tell.
+//
+// Fails when the report has no assignment, when a value lies outside of its allocation, or when
+// sizes do not fit in 64 bits.
+[[nodiscard]] Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
+                                          const std::optional<Target>& target = std::nullopt,
+                                          std::span<const std::string> parameter_names = {});
+
+// The stack, outermost frame first.
+[[nodiscard]] std::vector<FrameId> StackOf(const Picture& picture, FrameId innermost);
+// "train.py:42"; empty when not known.
+[[nodiscard]] std::string SourceText(const Picture& picture, FrameId frame);
+// "fusion.3{0}"
+[[nodiscard]] std::string ValueName(const report::Report& report, report::ValueId id);
+// All values that a person may mean by `name`: "fusion.3{0}", else "fusion.3" with any index; a
+// leading % is ignored. In the order of the table.
+[[nodiscard]] std::vector<report::ValueId> FindValues(const report::Report& report,
+                                                      std::string_view name);
+
+}  // namespace stowplan::explain

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// For which machine a module was compiled, and by which XLA, as far as the module shows it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/backend.h"
+#include "stowplan/hlo/module.h"
+#include "target/target.h"
+
+namespace stowplan {
+
+struct TargetGuess {
+  Backend backend = Backend::kUnknown;
+  // Absent when the backend's generations differ and the module does not show which one it is.
+  std::optional<Target> target;
+  std::string_view reason;  // "the file's name", ...
+};
+// `file` is the module's file name; XLA puts the back end in it.
+TargetGuess GuessTarget(const hlo::Module& module, std::string_view file);
+
+// The newest XLA that writes a text like this one; for protos, the newest there is. A name of
+// hlo/dialect.h.
+std::string_view GuessVersion(const hlo::Module& module, Backend backend);
+
+}  // namespace stowplan
