@@ -11,7 +11,7 @@
 
 #include "assign/assignment.h"
 #include "cpu_seconds.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) {

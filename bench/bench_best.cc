@@ -18,7 +18,7 @@
 #include "cpu_seconds.h"
 #include "report/from_assignment.h"
 #include "report/read.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace {
 

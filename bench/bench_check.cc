@@ -13,7 +13,7 @@
 #include "check/check.h"
 #include "cpu_seconds.h"
 #include "report/from_assignment.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) {

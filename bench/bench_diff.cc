@@ -14,7 +14,7 @@
 #include "diff/cause.h"
 #include "diff/diff.h"
 #include "report/from_assignment.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace {
 

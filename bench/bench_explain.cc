@@ -14,7 +14,7 @@
 #include "explain/partition.h"
 #include "explain/xla_peak.h"
 #include "report/from_assignment.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 int main(int argc, char** argv) {
   namespace explain = stowplan::explain;

@@ -13,7 +13,7 @@
 
 #include "cpu_seconds.h"
 #include "report/read.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace {
 

@@ -6,7 +6,6 @@ import pathlib
 import re
 import sys
 
-# "root" is what lies directly in src/ or include/stowplan/: the stages put together.
 STANDS_ON = {
     "base": [],
     "pack": ["base"],
@@ -29,11 +28,12 @@ STANDS_ON = {
     "export": ["base", "hlo", "report", "explain"],
     "view": ["base", "hlo", "target", "live", "report", "explain", "diff"],
     "check": ["base", "hlo", "target", "report"],
-    "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
+    "session": ["base", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "check"],
+    "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report", "explain", "session"],
     "oom": ["base", "hlo", "report", "explain"],
-    "root": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "oom"],
-    "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "check", "advise", "best", "oom", "root", "cli"],
-    "cli": ["base", "pack", "hlo", "text", "proto", "target", "schedule", "live", "assign", "best", "report", "explain", "diff", "gate", "export", "view", "check", "advise", "oom", "root"],
+    "page": ["base", "pack", "hlo", "target", "schedule", "live", "assign", "report", "explain", "diff", "gate", "view", "check", "session", "advise", "oom"],
+    "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "session", "advise", "oom", "page"],
+    "cli": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "gate", "export", "view", "check", "session", "advise", "oom", "page"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "report/derive.h"}}}
@@ -45,7 +45,10 @@ def layer_of(path):
     parts = path.removeprefix("stowplan/").split("/")
     if path == "stowplan/version.h":  # generated constants: anyone may know the version
         return "base"
-    return parts[0] if len(parts) > 1 else "root"
+    if path in ("stowplan/stowplan.h", "stowplan/page.h"):
+        return "page"
+    # What else lies directly in include/stowplan/ is the session's interface.
+    return parts[0] if len(parts) > 1 else "session"
 
 
 def violations(top):

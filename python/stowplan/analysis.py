@@ -130,6 +130,11 @@ class Analysis:
         return self._plan.whose
 
     @property
+    def verdict(self) -> str:
+        """"sound", "unsound" or "unchecked": a given plan is unchecked until `check` is called."""
+        return self._plan.verdict
+
+    @property
     def notes(self) -> list[str]:
         """Warnings, what was chosen, and what could not be known."""
         try:

@@ -88,11 +88,22 @@ def encodable(value: str) -> str:
     return value
 
 
-def settings(target: Any, xla_version: Any) -> dict[str, str]:
+def names(target: Any, xla_version: Any) -> dict[str, str]:
     """The machine and the release, for the core; it knows their names."""
     return {
         "target": text(target, "target", 'the name of a machine, such as "cpu" or "tpu-v5e",'),
         "xla_version": text(xla_version, "xla_version", 'a release, such as "jaxlib-0.11.2",'),
+    }
+
+
+def settings(
+    target: Any, xla_version: Any, allow_unsound: bool = False, allow_unchecked: bool = False
+) -> dict[str, Any]:
+    """The same, and which of the plans that Stowplan makes may pass."""
+    return {
+        **names(target, xla_version),
+        "allow_unsound": bool(allow_unsound),
+        "allow_unchecked": bool(allow_unchecked),
     }
 
 

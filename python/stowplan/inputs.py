@@ -94,7 +94,7 @@ def _head_of(path: str) -> bytes:
         return b""
 
 
-def _load_paths(paths: list[str], module: str, settings: dict[str, str]) -> _core.Plan:
+def _load_paths(paths: list[str], module: str, settings: dict[str, Any]) -> _core.Plan:
     for path in paths:
         if not os.path.exists(path):
             name = path if len(path) < _HEAD else arguments.shown(path)
@@ -132,9 +132,11 @@ def plan_of(
     xla_version: str | None = None,
     module: str | None = None,
     own_plan: bool = False,
+    allow_unsound: bool = False,
+    allow_unchecked: bool = False,
 ) -> Analysis:
     """The plan of anything that `analyze` takes, as it is."""
-    settings = arguments.settings(target, xla_version)
+    settings = arguments.settings(target, xla_version, allow_unsound, allow_unchecked)
     wanted = arguments.text(module, "module", "the name of a module")
     if isinstance(x, Analysis):
         _check_settings(x, target, xla_version, module, own_plan)
@@ -154,7 +156,7 @@ def plan_of(
             data = getattr(x, method)()
             return _own(Analysis(_core.load_bytes(data, "<module>", **settings)), own_plan)
     check_object(x)
-    return _plan_of_jax(x, target, xla_version, own_plan)
+    return _plan_of_jax(x, settings, own_plan)
 
 
 def _own(analysis: Analysis, own_plan: bool) -> Analysis:
@@ -187,8 +189,10 @@ def _check_settings(
         )
 
 
-def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: bool) -> Analysis:
+def _plan_of_jax(x: Any, settings: dict[str, Any], own_plan: bool) -> Analysis:
     from . import jax_inputs
+
+    target, xla_version = settings["target"], settings["xla_version"]
 
     extracted = jax_inputs.extract(x)
     notes = list(extracted.notes)
@@ -197,8 +201,11 @@ def _plan_of_jax(x: Any, target: str | None, xla_version: str | None, own_plan: 
         return _core.load_bytes(
             data,
             extracted.name,
-            target=target or extracted.target or "",
-            xla_version=xla_version or extracted.xla_version or "",
+            **settings
+            | {
+                "target": target or extracted.target or "",
+                "xla_version": xla_version or extracted.xla_version or "",
+            },
             parameter_names=extracted.parameter_names or [],
             caller="the call" if target else "the executable",
         )
@@ -240,6 +247,8 @@ def analyze(
     module: str | None = None,
     policy: str = "xla",
     own_plan: bool = False,
+    allow_unsound: bool = False,
+    allow_unchecked: bool = False,
 ) -> Analysis:
     """The plan of a program, ready for questions.
 
@@ -251,9 +260,28 @@ def analyze(
     program that has a plan is planned by Stowplan too, as a Compiled is for a `target` or
     `xla_version` that it was not compiled for. With policy "best", the program is planned in less
     memory, as `assign` does. Of a directory, `module` chooses one; without, the largest is taken.
+
+    A plan that Stowplan makes is checked; one that is not sound, or that cannot be checked, is an
+    error unless `allow_unsound` or `allow_unchecked` lets it pass.
     """
     from .plans import POLICIES, assign
 
     if arguments.choice(policy, "policy", POLICIES) != "xla":
-        return assign(x, policy=policy, target=target, xla_version=xla_version, module=module)
-    return plan_of(x, target=target, xla_version=xla_version, module=module, own_plan=own_plan)
+        return assign(
+            x,
+            policy=policy,
+            target=target,
+            xla_version=xla_version,
+            module=module,
+            allow_unsound=allow_unsound,
+            allow_unchecked=allow_unchecked,
+        )
+    return plan_of(
+        x,
+        target=target,
+        xla_version=xla_version,
+        module=module,
+        own_plan=own_plan,
+        allow_unsound=allow_unsound,
+        allow_unchecked=allow_unchecked,
+    )

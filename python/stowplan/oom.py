@@ -293,7 +293,7 @@ def explain_oom(
             dump=[] if dump is None else [_dump_of(dump)],
             module=arguments.text(module, "module", "the name of a module"),
             time_limit=arguments.FOREVER if limit_in_seconds is None else limit_in_seconds,
-            **arguments.settings(target, xla_version),
+            **arguments.names(target, xla_version),
         )
     except Error as error:
         better = better_error(exc_or_text, given) if str(error).startswith(NOTHING) else None

@@ -42,7 +42,6 @@ class PlanResult(Analysis):
         *,
         heaps: tuple[Heap, ...],
         table: str,
-        is_sound: bool,
         interrupted: bool,
         memory_limit: int | None,
         fit: tuple[int, int, str] | None,
@@ -52,7 +51,6 @@ class PlanResult(Analysis):
         super().__init__(plan, notes=notes, stats=stats)
         self.heaps = heaps  # by memory space; none with policy "xla"
         self.table = table  # as `stowplan assign --policy=best` prints it
-        self.is_sound = is_sound  # False only where it was allowed
         self.interrupted = interrupted  # Ctrl-C ended the search
         self.memory_limit = memory_limit  # that memory space 0 should fit; None: not said
         self._fit = fit
@@ -98,15 +96,20 @@ class PlanResult(Analysis):
     @property
     def notes(self) -> list[str]:
         """As of an Analysis, and whether it fits."""
-        return [*super().notes, *filter(None, (self.verdict,))]
+        return [*super().notes, *filter(None, (self.fit_note,))]
 
     @property
-    def verdict(self) -> str:
+    def is_sound(self) -> bool:
+        """Whether the check found it sound; False only where that was allowed."""
+        return self.verdict == "sound"
+
+    @property
+    def fit_note(self) -> str:
         """Whether it fits, in a sentence; empty without a limit."""
         return "" if self._fit is None else self._fit[2].strip()
 
     def __str__(self) -> str:
-        parts = [super().__str__(), self.table.rstrip("\n"), self.verdict]
+        parts = [super().__str__(), self.table.rstrip("\n"), self.fit_note]
         return "\n\n".join(part for part in parts if part)
 
     def __repr__(self) -> str:
@@ -141,6 +144,7 @@ def assign(
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     allow_unsound: bool = False,
+    allow_unchecked: bool = False,
     preset: str | os.PathLike[str] | None = None,
     target: str | None = None,
     xla_version: str | None = None,
@@ -151,19 +155,30 @@ def assign(
     `x` is anything that `analyze` takes and that has a program. With a `time_limit` in seconds the
     search goes on for so long; without, it ends by itself, always with the same plan. Ctrl-C ends
     it too: the best so far is returned, with `interrupted`. `memory_limit` is what memory space 0
-    should fit; `fits` and `verdict` say whether it does. `preset` is a report that says where XLA
+    should fit; `fits` and `fit_note` say whether it does. `preset` is a report that says where XLA
     put values in a TPU's fast memory.
+
+    Every plan is checked. One that is not sound, or that cannot be checked, is an error unless
+    `allow_unsound` or `allow_unchecked` lets it pass; `verdict` then says what it is.
     """
     policy = arguments.choice(policy, "policy", POLICIES)
     if policy == "xla" and (time_limit is not None or memory_limit is not None):
         raise Error("time_limit and memory_limit are for policy='best'")
     seconds = arguments.seconds(time_limit)
     limit = None if memory_limit is None else parse_size(memory_limit)
-    given = plan_of(x, target=target, xla_version=xla_version, module=module)
-    plan, heaps, table, is_sound, interrupted, fit = given._plan.assign(
+    given = plan_of(
+        x,
+        target=target,
+        xla_version=xla_version,
+        module=module,
+        allow_unsound=allow_unsound,
+        allow_unchecked=allow_unchecked,
+    )
+    plan, heaps, table, interrupted, fit = given._plan.assign(
         policy == "best",
         limit,
         bool(allow_unsound),
+        bool(allow_unchecked),
         seconds,
         "" if preset is None else arguments.path(preset, "preset"),
     )
@@ -171,7 +186,6 @@ def assign(
         plan,
         heaps=tuple(Heap(*heap) for heap in heaps),
         table=table,
-        is_sound=is_sound,
         interrupted=interrupted,
         memory_limit=limit,
         fit=fit,

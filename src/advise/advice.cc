@@ -8,7 +8,6 @@
 
 #include "advise/candidates.h"
 #include "advise/words.h"
-#include "best/best.h"
 
 namespace stowplan::advise {
 namespace {
@@ -46,7 +45,7 @@ class Adviser {
   }
 
   AdviceReport Run() && {
-    if (const std::string why = WhyUnsound(module_, before_, setting_); !why.empty()) {
+    if (const std::string why = WhyUnsound(module_, before_.tried.made, setting_); !why.empty()) {
       report_.unknown.push_back("The plan of the program as it is does not pass the checker (" +
                                 why + "), so no other one can be told to be sound.");
       return std::move(report_);
@@ -96,12 +95,13 @@ class Adviser {
     return Try(*changed, std::move(edits));
   }
   std::optional<Advice> Try(const Module& changed, std::vector<Edit> edits) {
-    const std::optional<Preset> preset = Moved(options_.preset, module_, before_.analysis, changed);
+    const std::optional<Preset> preset =
+        Moved(options_.preset, module_, before_.tried.analysis, changed);
     const Result<Plan> plan = PlanOf(changed, setting_, preset);
     if (!plan) return std::nullopt;
     Advice advice{.edits = std::move(edits), .after = plan->figures};
     if (!Measure(advice)) return std::nullopt;
-    if (!WhyUnsound(changed, *plan, setting_).empty()) {
+    if (!WhyUnsound(changed, plan->tried.made, setting_).empty()) {
       ++report_.unsound;
       return std::nullopt;
     }
@@ -156,16 +156,14 @@ class Adviser {
 
   void TryPacking() {
     if (!Begin()) return;
-    const Result<BestPlan> best =
-        AssignBest(module_, before_.analysis, setting_.rules, options_.preset,
-                   {.memory_limit = {}, .should_stop = options_.should_stop});
+    const Result<MadePlan> best =
+        MakePlan(module_, before_.tried.analysis, setting_, options_.preset,
+                 {.policy = Policy::kBest, .should_stop = options_.should_stop});
     if (!best) return;
-    Plan plan;
-    plan.report = report::ReportOf(module_, before_.analysis, best->assignment, setting_.style);
-    const Result<Figures> figures = FiguresOf(plan.report);
+    const Result<Figures> figures = FiguresOf(best->report);
     if (!figures) return;
     Advice advice{.edits = {{.kind = EditKind::kPack}}, .after = *figures};
-    if (!Measure(advice) || !WhyUnsound(module_, plan, setting_).empty()) return;
+    if (!Measure(advice) || !WhyUnsound(module_, *best, setting_).empty()) return;
     Describe(module_, advice);
     report_.advice.push_back(std::move(advice));
   }

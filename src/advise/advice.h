@@ -16,6 +16,7 @@
 #include "advise/donate.h"
 #include "advise/edit.h"
 #include "advise/plan.h"
+#include "stowplan/session.h"
 
 namespace stowplan::advise {
 
@@ -69,5 +70,11 @@ struct AdviseOptions {
 // Needs a scheduled module without complaints (hlo::Verify). Fails when it has no plan.
 [[nodiscard]] Result<AdviceReport> Advise(const hlo::Module& module, const Setting& setting,
                                           const AdviseOptions& options);
+
+// The same for a planned module, whose setting and places in fast memory are found. What is saved
+// is counted against Stowplan's own plan; where the given one takes other bytes, `unknown` says so.
+[[nodiscard]] Result<AdviceReport> AdvisePlanned(const PlannedModule& planned,
+                                                 const PlanOptions& plan_options,
+                                                 AdviseOptions options);
 
 }  // namespace stowplan::advise

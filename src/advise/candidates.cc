@@ -132,19 +132,19 @@ class Finder {
   }
 
   void Look(int64_t time) {
-    for (size_t v = 0; v < plan_.assignment.places.size(); ++v) {
-      const Place& place = plan_.assignment.places[v];
-      const LiveRange& range = plan_.analysis.live.ranges[v];
-      if (place.allocation.is_none() || plan_.assignment.colors[v] != space_) continue;
+    for (size_t v = 0; v < plan_.tried.made.assignment.places.size(); ++v) {
+      const Place& place = plan_.tried.made.assignment.places[v];
+      const LiveRange& range = plan_.tried.analysis.live.ranges[v];
+      if (place.allocation.is_none() || plan_.tried.made.assignment.colors[v] != space_) continue;
       if (!range.exists() || range.start > time || range.end < time) continue;
-      const Allocation& allocation = plan_.assignment.allocations[place.allocation];
+      const Allocation& allocation = plan_.tried.made.assignment.allocations[place.allocation];
       if (allocation.is_constant || allocation.is_thread_local) continue;
       LookAt(ValueId(v), place.size, time);
     }
   }
 
   void LookForCopies() {
-    const ValueFlow& flow = plan_.analysis.flow;
+    const ValueFlow& flow = plan_.tried.analysis.flow;
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
       const InstrId id(i);
       if (module_.instructions[id].opcode != Opcode::kCopy) continue;
@@ -152,9 +152,10 @@ class Finder {
         continue;
       const std::span<const ValueId> values = flow.at(flow.positions.top(id));
       if (values.size() != 1 || flow.is_live_out(values[0])) continue;
-      const Place& place = plan_.assignment.places[values[0].index];
-      if (place.allocation.is_none() || plan_.assignment.colors[values[0].index] != space_ ||
-          plan_.assignment.allocations[place.allocation].is_thread_local)
+      const Place& place = plan_.tried.made.assignment.places[values[0].index];
+      if (place.allocation.is_none() ||
+          plan_.tried.made.assignment.colors[values[0].index] != space_ ||
+          plan_.tried.made.assignment.allocations[place.allocation].is_thread_local)
         continue;
       Add(EditKind::kDropCopy, id, {}, place.size);
     }
@@ -175,7 +176,7 @@ class Finder {
   void FindFollowers() {
     followers_.resize(module_.instructions.size());
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
-      for (const InstrId user : plan_.analysis.orders.users_of(InstrId(i)))
+      for (const InstrId user : plan_.tried.analysis.orders.users_of(InstrId(i)))
         followers_[i].push_back(user);
       if (const hlo::Attribute* before =
               module_.FindAttribute(InstrId(i), hlo::AttributeKey::kControlPredecessors)) {
@@ -202,15 +203,15 @@ class Finder {
     }
   }
 
-  [[nodiscard]] int64_t Time(InstrId id) const { return plan_.analysis.schedule.time(id); }
+  [[nodiscard]] int64_t Time(InstrId id) const { return plan_.tried.analysis.schedule.time(id); }
 
   void LookAt(ValueId value, int64_t bytes, int64_t time) {
-    const InstrId id = plan_.analysis.flow.instruction(value);
+    const InstrId id = plan_.tried.analysis.flow.instruction(value);
     const hlo::Instruction& row = module_.instructions[id];
     if (Time(id) == kNoTime) return;
     LookForLastUse(value, bytes, time);
     if (Time(id) >= time || !IsPure(row.opcode)) return;
-    if (plan_.analysis.flow.positions.count(id) != 1) return;
+    if (plan_.tried.analysis.flow.positions.count(id) != 1) return;
     InstrId next;
     bool is_read_before = false;
     for (const InstrId user : followers_[id.index]) {
@@ -231,7 +232,7 @@ class Finder {
   // One reader alone keeps the value alive beyond this moment, and could have run before.
   void LookForLastUse(ValueId value, int64_t bytes, int64_t time) {
     InstrId reader;
-    for (const Use& use : plan_.analysis.flow.uses_of(value)) {
+    for (const Use& use : plan_.tried.analysis.flow.uses_of(value)) {
       if (Time(use.user) <= time || use.user == reader) continue;
       if (!reader.is_none()) return;
       reader = use.user;
@@ -277,7 +278,7 @@ class Finder {
 
 std::vector<int64_t> FullMoments(const Plan& plan, int64_t space) {
   std::vector<int64_t> moments;
-  const Result<report::TruePeak> peak = report::ComputeTruePeak(plan.report);
+  const Result<report::TruePeak> peak = report::ComputeTruePeak(plan.tried.made.report);
   if (!peak) return moments;
   for (const report::SpacePeak& one : peak->spaces) {
     if (one.color == space) moments.push_back(one.peak.time);
@@ -285,7 +286,8 @@ std::vector<int64_t> FullMoments(const Plan& plan, int64_t space) {
   int64_t largest = 0;
   size_t row = peak->allocations.size();
   for (size_t i = 0; i < peak->allocations.size(); ++i) {
-    const report::Allocation& allocation = plan.report.allocations[report::AllocationId(i)];
+    const report::Allocation& allocation =
+        plan.tried.made.report.allocations[report::AllocationId(i)];
     if (!allocation.is_temp() || allocation.color != space || allocation.size <= largest) continue;
     largest = allocation.size;
     row = i;

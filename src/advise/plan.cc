@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "check/check.h"
-#include "hlo/verify.h"
 #include "report/peak.h"
+#include "session/check.h"
 
 namespace stowplan::advise {
 
@@ -38,24 +37,23 @@ Result<Figures> FiguresOf(const report::Report& report) {
 
 Result<Plan> PlanOf(const hlo::Module& module, const Setting& setting,
                     const std::optional<Preset>& preset) {
-  if (Diagnostics complaints = hlo::Verify(module); !complaints.empty())
-    return std::unexpected(std::move(complaints));
   Plan plan;
-  STOWPLAN_TRY(plan.analysis, Analyze(module, setting.rules.analysis));
-  STOWPLAN_TRY(plan.assignment, Assign(module, plan.analysis, setting.rules, preset));
-  if (Diagnostics overlaps = FindOverlaps(module, plan.analysis, plan.assignment);
-      !overlaps.empty())
-    return std::unexpected(std::move(overlaps));
-  plan.report = report::ReportOf(module, plan.analysis, plan.assignment, setting.style);
-  STOWPLAN_TRY(plan.figures, FiguresOf(plan.report));
+  STOWPLAN_TRY(plan.tried, TryPlan(module, setting, preset));
+  STOWPLAN_TRY(plan.figures, FiguresOf(plan.tried.made.report));
   return plan;
 }
 
-std::string WhyUnsound(const hlo::Module& module, const Plan& plan, const Setting& setting) {
-  const Result<check::Verdict> verdict =
-      check::CheckPlan(module, plan.report, setting.rules.target);
-  if (!verdict) return verdict.error()[0].message;
-  return verdict->is_sound() ? std::string() : verdict->findings[0].message;
+std::string WhyUnsound(const hlo::Module& module, const MadePlan& made, const Setting& setting) {
+  const Verdict verdict = VerdictOn(module, made.report, setting.rules.target);
+  switch (verdict.soundness) {
+    case Soundness::kSound:
+      return {};
+    case Soundness::kUnsound:
+      return verdict.findings[0].message;
+    case Soundness::kUnchecked:
+      break;
+  }
+  return verdict.reason;
 }
 
 }  // namespace stowplan::advise

@@ -7,21 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "assign/assignment.h"
-#include "assign/rules.h"
-#include "live/analysis.h"
-#include "report/from_assignment.h"
+#include "session/make_plan.h"
+#include "session/setting.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
 
 namespace stowplan::advise {
-
-// How plans are made: policy xla, by these rules.
-struct Setting {
-  Rules rules;
-  report::ReportStyle style;
-};
 
 struct SpaceFigures {
   int64_t color = 0;
@@ -44,21 +36,18 @@ struct Figures {
 };
 
 struct Plan {
-  Analysis analysis;
-  Assignment assignment;
-  report::Report report;
+  TriedPlan tried;
   Figures figures;
 };
 
 [[nodiscard]] Result<Figures> FiguresOf(const report::Report& report);
 
-// The whole plan from the beginning. Fails when the program is not well-formed (hlo::Verify), has
-// no plan, or two values that are alive at once lie over each other.
+// What TryPlan gives, counted.
 [[nodiscard]] Result<Plan> PlanOf(const hlo::Module& module, const Setting& setting,
                                   const std::optional<Preset>& preset);
 
-// Why the plan is not sound (check/check.h); empty when it is.
-[[nodiscard]] std::string WhyUnsound(const hlo::Module& module, const Plan& plan,
+// Why the plan is not known to be sound; empty when it is.
+[[nodiscard]] std::string WhyUnsound(const hlo::Module& module, const MadePlan& made,
                                      const Setting& setting);
 
 }  // namespace stowplan::advise

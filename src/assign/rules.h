@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "live/analysis.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan {
 

@@ -30,4 +30,8 @@ std::string HumanAndExactBytes(int64_t bytes) {
   return HumanBytes(bytes) + " (" + std::to_string(bytes) + ")";
 }
 
+std::string CountOf(int64_t count, std::string_view thing) {
+  return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
 }  // namespace stowplan

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace stowplan {
 
@@ -12,5 +13,8 @@ std::string HumanBytes(int64_t bytes);
 
 // 1.50GiB (1610612736); below 1024 just 512B.
 std::string HumanAndExactBytes(int64_t bytes);
+
+// "1 module", "3 modules"
+[[nodiscard]] std::string CountOf(int64_t count, std::string_view thing);
 
 }  // namespace stowplan

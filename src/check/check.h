@@ -14,7 +14,7 @@
 #include "stowplan/check/finding.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan::check {
 

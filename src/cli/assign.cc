@@ -8,32 +8,35 @@
 
 #include <fmt/format.h>
 
-#include "cli/assign_plan.h"
-#include "cli/best_text.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/deadline.h"
-#include "cli/names.h"
 #include "cli/number.h"
+#include "cli/plan_arguments.h"
 #include "cli/stage_times.h"
-#include "cli/suggest.h"
 #include "live/dump.h"
+#include "page/best_text.h"
+#include "page/check_page.h"
 #include "report/json.h"
 #include "report/write.h"
-#include "stowplan/read.h"
+#include "session/make_plan.h"
+#include "session/module_errors.h"
+#include "session/names.h"
+#include "stowplan/session.h"
 
 namespace stowplan::cli {
 namespace {
 
 struct AssignOptions {
-  AssignRequest request;
+  std::string file;
+  PlanOptions plan;
   std::string folder;  // empty: standard output
   std::string stage;
   std::optional<double> time_limit;  // in seconds
   bool is_json = false;
 };
 
-int WriteFiles(const report::Report& report, const AssignOptions& options, Console& console) {
+int WriteFiles(const PlannedModule& planned, const AssignOptions& options, Console& console) {
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
   if (error) {
@@ -43,7 +46,7 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
   const std::filesystem::path folder = options.folder;
   // All are open before the first gets its name: nothing is written when one cannot be.
   std::vector<std::unique_ptr<Output>> outputs;
-  for (const ReportFile& file : FilesOf(report, options.request.plan.file)) {
+  for (const ReportFile& file : ReportFilesOf(planned)) {
     outputs.push_back(console.Open((folder / file.name).string()));
     if (outputs.back() == nullptr) return kBadUse;
     outputs.back()->Write(file.text);
@@ -55,55 +58,63 @@ int WriteFiles(const report::Report& report, const AssignOptions& options, Conso
 }
 
 // The report, and what policy `best` has to say. The exit code.
-int Write(const report::Report& report, const BestPlan& plan, const AssignOptions& options,
-          Console& console) {
-  std::optional<MemoryFit> fit;
-  if (options.request.best.memory_limit) fit = FitOf(plan, *options.request.best.memory_limit);
-  const auto add_fields = [&](JsonWriter& json) {
-    if (options.request.is_best) WriteBest(plan, fit, json);
-  };
+int Write(const PlannedModule& planned, const AssignOptions& options, Console& console) {
+  const bool is_best = options.plan.policy == Policy::kBest;
+  std::optional<page::MemoryFit> fit;
+  if (options.plan.memory_limit) fit = page::FitOf(planned, *options.plan.memory_limit);
   int code = kFine;
   if (options.is_json) {
-    code = console.Print(report::WriteJson(report, add_fields), kFine);
+    code = console.Print(report::WriteJson(*planned.report,
+                                           [&](JsonWriter& json) {
+                                             page::WriteVerdict(planned.verdict, json);
+                                             if (is_best) page::WriteBest(planned, fit, json);
+                                           }),
+                         kFine);
   } else if (!options.folder.empty()) {
-    code = WriteFiles(report, options, console);
+    code = WriteFiles(planned, options, console);
   } else {
-    report::ReportDialect combined = report.dialect;
+    report::ReportDialect combined = planned.report->dialect;
     combined.separate_files = false;
-    code = console.Print(report::WriteAssignment(report, combined), kFine);
+    code = console.Print(report::WriteAssignment(*planned.report, combined), kFine);
   }
-  if (options.request.is_best && !options.is_json) console.Note(HeapTable(plan.heaps));
-  if (fit) console.Note(Sentence(*fit));
-  return code == kFine && fit && !fit->fits() ? kFinding : code;
+  if (is_best && !options.is_json) console.Note(page::HeapTable(planned.heaps));
+  if (fit) console.Note(page::Sentence(*fit));
+  if (code != kFine) return code;
+  const bool is_fine = planned.verdict.soundness == Soundness::kSound && (!fit || fit->fits());
+  return is_fine ? kFine : kFinding;
 }
 
 int Assign(AssignOptions options, Console& console) {
   StageTimes times;
-  AssignRequest& request = options.request;
-  request.on_stage = [&](std::string_view stage) { times.Done(stage); };
-  Result<hlo::Module> module = ReadModule(request.plan.file);
+  const bool has_stats = options.plan.has_stats;
+  options.plan.on_stage = [&](std::string_view stage) { times.Done(stage); };
+  Result<hlo::Module> module = ReadModule(options.file);
   if (!module) {
     console.Show(ExplainModuleErrors(std::move(module).error()));
     return kBadUse;
   }
   console.Show(module->warnings);
   times.Done("read");
-  const std::optional<PreparedModule> prepared = Prepare(*std::move(module), request, console);
-  if (!prepared) return kBadUse;
+  PlannedModule program;
+  program.name = options.file;
+  program.module = std::make_shared<const hlo::Module>(*std::move(module));
   if (!options.stage.empty()) {
-    if (request.plan.has_stats) console.Note(times.Table());
-    return console.Print(DumpStage(prepared->module, prepared->analysis, options.stage), kFine);
+    const std::optional<Prepared> prepared = console.Take(Prepare(program, options.plan));
+    if (!prepared) return kBadUse;
+    console.Show(prepared->notes);
+    if (has_stats) console.Note(times.Table());
+    return console.Print(DumpStage(*prepared->module, *prepared->analysis, options.stage), kFine);
   }
   if (options.time_limit) {
-    request.best.should_stop = StopAfter(*options.time_limit);
-    request.best.searches_on = true;
+    options.plan.should_stop = StopAfter(*options.time_limit);
+    options.plan.searches_on = true;
   }
-  const std::optional<AssignedPlan> assigned = MakePlan(*prepared, request, console);
-  if (!assigned) return kBadUse;
-  const int code = std::max(assigned->is_sound ? kFine : kFinding,
-                            Write(assigned->report, assigned->plan, options, console));
+  const std::optional<PlannedModule> planned = console.Take(Plan(program, options.plan));
+  if (!planned) return kBadUse;
+  console.Show(planned->notes);
+  const int code = Write(*planned, options, console);
   times.Done("write");
-  if (request.plan.has_stats) console.Note(times.Table());
+  if (has_stats) console.Note(times.Table());
   return code;
 }
 
@@ -114,38 +125,37 @@ int Run(const Arguments& arguments, Console& console) {
                       "leave one of them out");
     return kBadUse;
   }
-  AssignOptions options = {.request = {.plan = {.file = arguments.positionals[0],
-                                                .target = arguments.option("target"),
-                                                .version = arguments.option("xla-version"),
-                                                .dialect = arguments.option("dialect"),
-                                                .preset = arguments.option("preset"),
-                                                .scheduler = arguments.option("schedule"),
-                                                .has_stats = arguments.flag("stats")},
-                                       .is_best = arguments.option("policy") == "best",
-                                       .allows_unsound = arguments.flag("allow-unsound")},
+  AssignOptions options = {.file = arguments.positionals[0],
+                           .plan = PlanOptionsOf(arguments, console),
                            .folder = arguments.option("output"),
                            .stage = arguments.option("dump-stage"),
+                           .time_limit = {},
                            .is_json = arguments.option("format") == "json"};
-  BestOptions& best = options.request.best;
+  PlanOptions& plan = options.plan;
+  if (arguments.option("policy") == "best") plan.policy = Policy::kBest;
+  plan.dialect = arguments.option("dialect");
+  plan.preset = arguments.option("preset");
+  plan.scheduler = arguments.option("schedule");
+  plan.has_stats = arguments.flag("stats");
   const bool has_time = !arguments.option("time-limit").empty();
   const bool has_memory = !arguments.option("memory-limit").empty();
-  if (!options.request.is_best && (has_time || has_memory)) {
+  if (plan.policy != Policy::kBest && (has_time || has_memory)) {
     console.ShowError(
         fmt::format("--{} is for --policy=best", has_time ? "time-limit" : "memory-limit"),
         "policy xla does what XLA does, without a choice");
     return kBadUse;
   }
   if (!arguments.option("heap-limit").empty()) {
-    options.request.plan.heap_limit = ReadBytes("heap-limit", arguments, console);
-    if (!options.request.plan.heap_limit) return kBadUse;
+    plan.heap_limit = ReadBytes("heap-limit", arguments, console);
+    if (!plan.heap_limit) return kBadUse;
   }
   if (has_time) {
     options.time_limit = ReadSeconds("time-limit", arguments, console);
     if (!options.time_limit) return kBadUse;
   }
   if (has_memory) {
-    best.memory_limit = ReadBytes("memory-limit", arguments, console);
-    if (!best.memory_limit) return kBadUse;
+    plan.memory_limit = ReadBytes("memory-limit", arguments, console);
+    if (!plan.memory_limit) return kBadUse;
   }
   return Assign(std::move(options), console);
 }
@@ -168,9 +178,10 @@ CommandSpec AssignCommand() {
           "memory by rules of their own: they are taken from the module's file or from\n"
           "--preset; without either, Stowplan places these values itself.\n"
           "\n"
-          "The program is executed on every plan before it is written, as `stowplan check`\n"
-          "does. A program that lacks a copy has no sound plan: nothing is written then,\n"
-          "unless --allow-unsound asks for it.\n"
+          "Every plan is checked before it is written, as `stowplan check` does. A program\n"
+          "that lacks a copy has no sound plan: nothing is written then, unless\n"
+          "--allow-unsound asks for it; nor is a plan that cannot be checked, unless\n"
+          "--allow-unchecked does. The exit code is then 1.\n"
           "\n"
           "--policy=best packs the temporaries of each memory space again, and lets them\n"
           "lie in buffers of the result that are not used yet; no memory space is larger\n"
@@ -228,8 +239,8 @@ CommandSpec AssignCommand() {
                .help = "how to print",
                .fallback = "xla",
                .choices = {"xla", "json"}},
-              {.name = "allow-unsound",
-               .help = "write the plan even if the check finds it wrong; the exit code is then 1"},
+              {.name = "allow-unsound", .help = "write the plan even if the check finds it wrong"},
+              {.name = "allow-unchecked", .help = "write the plan even if it cannot be checked"},
               {.name = "stats", .help = "time and memory of each stage, to standard error"},
           },
       .run = Run,

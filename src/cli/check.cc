@@ -11,40 +11,47 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.h"
-#include "cli/check_view.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/names.h"
 #include "cli/number.h"
-#include "cli/plan_input.h"
-#include "cli/report_list.h"
-#include "cli/report_load.h"
+#include "cli/plan_arguments.h"
+#include "page/check_page.h"
+#include "session/check.h"
+#include "session/choose_module.h"
+#include "session/inputs.h"
+#include "session/load.h"
+#include "session/names.h"
 
 namespace stowplan::cli {
 namespace {
 
 struct CheckOptions {
   std::vector<std::string> inputs;
-  std::string target;  // empty: found
+  PlanOptions plan;
   size_t limit = 20;
   std::string certificate;  // the file; empty: none
   bool is_json = false;
 };
 
-Result<Checked> CheckOne(InputModule module, const CheckOptions& options,
-                         std::string_view neighbour, Console& console) {
-  const bool is_alone =
-      std::ranges::count_if(module.files, [](const auto& file) { return file.has_value(); }) == 1;
-  if (is_alone) AddNeighbours(module);
-  FindModuleText(module);
-  STOWPLAN_TRY(const LoadedModule loaded, Load(std::move(module), Program::kRead));
-  console.Show(loaded.problems);
-  return CheckModule({.name = loaded.name,
-                      .report = loaded.report,
-                      .program = loaded.program ? &*loaded.program : nullptr,
-                      .neighbour = neighbour,
-                      .sources = loaded.sources},
-                     options.target, !options.certificate.empty(), console);
+Result<Checked> CheckOne(const InputModule& module, const CheckOptions& options,
+                         std::string_view neighbour) {
+  InputFiles files = *module.files;
+  AddNeighbours(files);
+  FindModuleText(files);
+  STOWPLAN_TRY(PlannedModule planned, LoadGiven(module, std::move(files), ReadProgram::kYes));
+  return CheckPlanned(std::move(planned), options.plan,
+                      {.neighbour = neighbour, .certifies = !options.certificate.empty()});
+}
+
+int CodeOf(const Verdict& verdict) {
+  if (verdict.soundness == Soundness::kUnchecked) return kBadUse;
+  return verdict.findings.empty() ? kFine : kFinding;
+}
+
+// Why a plan has no certificate.
+std::string_view WithoutCertificate(const Verdict& verdict) {
+  if (verdict.soundness == Soundness::kUnsound) return "the plan is unsound";
+  return verdict.is_by_report ? "there is no program" : std::string_view(verdict.reason);
 }
 
 // The exit code. Nothing is written when an input could not be read, or nothing is certified.
@@ -62,12 +69,9 @@ int WriteCertificate(const CheckOptions& options, const std::string& sections, i
 }
 
 int Check(const CheckOptions& options, Console& console) {
-  Result<Inputs> inputs = FindInputs(options.inputs);
-  if (!inputs) {
-    console.Show(inputs.error());
-    return kBadUse;
-  }
-  ShowLeftovers(*inputs, console);
+  const std::optional<Inputs> inputs = console.Take(Open(options.inputs));
+  if (!inputs) return kBadUse;
+  console.Show(LeftoverWarnings(inputs->leftovers), kMaxLeftovers);
   if (inputs->modules.empty()) {
     console.ShowError("there is no plan in " + options.inputs[0], kHowToPlan);
     return kBadUse;
@@ -79,26 +83,28 @@ int Check(const CheckOptions& options, Console& console) {
   JsonWriter json(text);
   if (options.is_json) {
     json.BeginObject();
-    json.Field("schema", "stowplan.check/1");
+    json.Field("schema", "stowplan.check/2");
     json.BeginArray("modules");
   }
-  for (InputModule& module : inputs->modules) {
-    const Result<Checked> checked = CheckOne(std::move(module), options, neighbour, console);
+  for (const InputModule& module : inputs->modules) {
+    const Result<Checked> checked = CheckOne(module, options, neighbour);
     if (!checked) {
       console.Show(checked.error());
       code = kBadUse;
       continue;
     }
-    if (!checked->verdict.is_fine()) code = std::max(code, kFinding);
+    const PlannedModule& planned = checked->planned;
+    console.Show(planned.notes);
+    code = std::max(code, CodeOf(planned.verdict));
     certificate += checked->certificate;
-    if (!checked->target.empty()) neighbour = checked->target;
+    if (planned.target) neighbour = planned.target->name;
     if (!options.certificate.empty() && checked->certificate.empty())
-      console.Note(fmt::format("note: {}: no certificate, since {}\n", checked->name,
-                               checked->has_program ? "the plan is unsound" : checked->without));
+      console.Note(fmt::format("note: {}: no certificate, since {}\n", planned.name,
+                               WithoutCertificate(planned.verdict)));
     if (options.is_json) {
-      AppendCheckJson(*checked, options.limit, json);
+      page::AppendCheckJson(planned, options.limit, json);
     } else {
-      text += CheckText(*checked, options.limit);
+      text += page::CheckText(planned, options.limit);
     }
   }
   if (options.is_json) {
@@ -120,7 +126,7 @@ int Run(const Arguments& arguments, Console& console) {
     return kBadUse;
   }
   return Check({.inputs = arguments.positionals,
-                .target = arguments.option("target"),
+                .plan = PlanOptionsOf(arguments, console),
                 .limit = *limit == 0 ? SIZE_MAX : *limit,
                 .certificate = arguments.option("certificate"),
                 .is_json = arguments.option("format") == "json"},
@@ -140,10 +146,11 @@ CommandSpec CheckCommand() {
           "a module's text beside XLA's reports), a report alone, or a dump directory.\n"
           "A module that has no plan is not checked: `stowplan assign` makes one, and\n"
           "checks it.\n"
-          "A finding is `unsound` (a read gets wrong bytes) or `inconsistent` (the report\n"
-          "contradicts itself or the program). docs/check.md lists the kinds and says what\n"
-          "is proved. The exit code is 0 when nothing is found, 1 when something is, and 2\n"
-          "when an input cannot be read.\n",
+          "The verdict is `sound`, `unsound` (a read gets wrong bytes) or `unchecked`, with\n"
+          "the reason. A sound plan can be inconsistent: its report contradicts itself or\n"
+          "the program. docs/check.md lists the findings and says what is proved. The exit\n"
+          "code is 0 when nothing is found, 1 when something is, and 2 when an input cannot\n"
+          "be read or a plan not be checked.\n",
       .examples =
           "  stowplan check dump/                      all modules of a dump\n"
           "  stowplan check m.hlo.pb                   the plan inside of a module's file\n"

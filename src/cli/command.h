@@ -16,7 +16,10 @@ class Console;
 // Exit codes of the program.
 inline constexpr int kFine = 0;
 inline constexpr int kFinding = 1;  // the input was read, and something is wrong with it
-inline constexpr int kBadUse = 2;   // the input or the command line cannot be understood
+inline constexpr int kBadUse = 2;   // bad input or usage, or no verdict
+
+// Leftovers of a directory that are shown at most.
+inline constexpr size_t kMaxLeftovers = 50;
 
 struct OptionSpec {
   std::string_view name = {};   // "target" for --target

@@ -9,9 +9,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/human_bytes.h"
+#include "base/suggest.h"
 #include "cli/help.h"
-#include "cli/report_text.h"
-#include "cli/suggest.h"
+#include "page/text.h"
 #include "stowplan/version.h"
 
 namespace stowplan::cli {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "page/explain_view.h"
+#include "page/text.h"
 
 namespace stowplan::cli {
 namespace {
@@ -55,6 +58,21 @@ std::string Resolve(const std::string& path) {
   std::string resolved = real;
   std::free(real);
   return resolved;
+}
+
+// A note that is about no file in particular.
+bool IsPlainNote(const Diagnostic& diagnostic) {
+  return diagnostic.severity == Severity::kNote && diagnostic.file.empty();
+}
+
+// "note: a sentence (what to do about it)", wrapped.
+std::string NoteText(const Diagnostic& note) {
+  constexpr std::string_view kNote = "note: ";
+  std::string words = page::Printable(note.message);
+  if (!note.hint.empty()) words += " (" + page::Printable(note.hint) + ")";
+  std::string text;
+  page::AppendParagraph(words, kNote.size(), text);
+  return std::string(kNote) + text.substr(std::min(kNote.size(), text.size()));
 }
 
 }  // namespace
@@ -111,7 +129,8 @@ void Console::Show(const Diagnostics& diagnostics, size_t limit) {
   size_t warnings = 0;
   for (const Diagnostic& diagnostic : diagnostics) {
     size_t& count = diagnostic.severity == Severity::kError ? errors : warnings;
-    if (count++ < limit) Note(Render(diagnostic, has_color_));
+    if (count++ < limit)
+      Note(IsPlainNote(diagnostic) ? NoteText(diagnostic) : Render(diagnostic, has_color_));
   }
   if (errors > limit) Note("... and " + std::to_string(errors - limit) + " more errors\n");
   if (warnings > limit) Note("... and " + std::to_string(warnings - limit) + " more warnings\n");

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "cli/listener.h"
 #include "stowplan/base/diagnostic.h"
 
 namespace stowplan::cli {
@@ -39,15 +39,29 @@ class Output {
   int error_ = 0;  // errno of the first failure
 };
 
-class Console : public Listener {
+class Console {
  public:
   Console();
 
-  // To standard error.
-  using Listener::Show;
-  void Show(const Diagnostics& diagnostics, size_t limit) override;
-  void Note(std::string_view text) override;
-  [[nodiscard]] bool is_watched() const override;
+  // All to standard error. At most `limit` errors, and as many warnings and notes; a line says how
+  // many more there are.
+  void Show(const Diagnostics& diagnostics, size_t limit = kMaxErrors);
+  // "stowplan: error: message"
+  void ShowError(std::string_view message, std::string_view hint = {}) {
+    Show(Fail("stowplan", std::string(message), std::string(hint)).error());
+  }
+  // A sentence for people, with its end of line.
+  void Note(std::string_view text);
+  // Whether somebody watches, so that it is worth while to say how far the work is.
+  [[nodiscard]] bool is_watched() const;
+
+  // What a function of the library returned; nothing, and its errors, when it failed.
+  template <class T>
+  std::optional<T> Take(Result<T> result) {
+    if (result) return *std::move(result);
+    Show(result.error());
+    return std::nullopt;
+  }
 
   // Standard output when `path` is empty or "-". Null, and a message, when the file cannot be made.
   [[nodiscard]] std::unique_ptr<Output> Open(const std::string& path);

@@ -11,10 +11,12 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/diff_view.h"
 #include "cli/number.h"
-#include "cli/pair_input.h"
-#include "cli/report_text.h"
+#include "cli/plan_arguments.h"
+#include "page/diff_view.h"
+#include "page/pictured.h"
+#include "page/text.h"
+#include "session/pairs.h"
 
 namespace stowplan::cli {
 namespace {
@@ -22,7 +24,7 @@ namespace {
 struct DiffOptions {
   std::string a;
   std::string b;
-  PlanInputOptions input;
+  PlanOptions plan;
   diff::Group group = diff::Group::kCause;
   size_t limit = 8;
   std::string format;
@@ -40,18 +42,18 @@ class DiffWriter {
     json_.BeginArray("modules");
   }
 
-  void Add(const DiffView& view) {
+  void Add(const page::DiffView& view) {
     if (options_.format == "json") {
-      WriteDiffJson(view, json_);
+      page::WriteDiffJson(view, json_);
     } else if (options_.format == "markdown") {
       if (!text_.empty()) text_ += '\n';
-      text_ += DiffMarkdown(view);
+      text_ += page::DiffMarkdown(view);
     } else if (is_single_) {
-      text_ += DiffPage(view);
+      text_ += page::DiffPage(view);
     } else {
       // Of many modules, those that are the same take a line.
       if (!view.diff.is_empty() && !text_.empty()) text_ += '\n';
-      text_ += fmt::format("{}: {}", Printable(view.name), DiffPage(view));
+      text_ += fmt::format("{}: {}", page::Printable(view.name), page::DiffPage(view));
     }
     differs_ = differs_ || !view.diff.is_empty();
   }
@@ -73,11 +75,11 @@ class DiffWriter {
     }
     const bool is_markdown = options_.format == "markdown";
     for (const std::string& name : only_a_)
-      text_ += is_markdown ? fmt::format("\n**{}**: only in A\n", MarkdownCell(name))
-                           : Printable(name) + ": only in A\n";
+      text_ += is_markdown ? fmt::format("\n**{}**: only in A\n", page::MarkdownCell(name))
+                           : page::Printable(name) + ": only in A\n";
     for (const std::string& name : only_b_)
-      text_ += is_markdown ? fmt::format("\n**{}**: only in B\n", MarkdownCell(name))
-                           : Printable(name) + ": only in B\n";
+      text_ += is_markdown ? fmt::format("\n**{}**: only in B\n", page::MarkdownCell(name))
+                           : page::Printable(name) + ": only in B\n";
     return std::move(text_);
   }
 
@@ -99,20 +101,31 @@ class DiffWriter {
   bool differs_ = false;
 };
 
+std::unique_ptr<page::PicturedPlan> LoadSide(const InputModule& module, const PlanOptions& options,
+                                             Console& console) {
+  std::optional<std::unique_ptr<page::PicturedPlan>> side =
+      console.Take(page::LoadPicture(module, options));
+  if (!side) return nullptr;
+  console.Show((*side)->planned.notes);
+  return *std::move(side);
+}
+
 int DiffInputs(const DiffOptions& options, Console& console) {
-  std::optional<std::vector<ModulePair>> pairs =
-      FindPairs(options.a, options.b, options.input, console);
+  const std::optional<InputPair> inputs = console.Take(OpenBoth(options.a, options.b));
+  if (!inputs) return kBadUse;
+  const std::optional<std::vector<ModulePair>> pairs =
+      console.Take(PairModules(inputs->a, inputs->b, options.plan));
   if (!pairs) return kBadUse;
   DiffWriter writer(options, pairs->size() == 1);
   bool is_bad = false;
-  for (ModulePair& pair : *pairs) {
+  for (const ModulePair& pair : *pairs) {
     if (!pair.a || !pair.b) {
       writer.AddAlone(pair.name, pair.a.has_value());
       continue;
     }
     // Of directories, what can be read is compared all the same.
-    const std::unique_ptr<PicturedPlan> a = LoadPicture(*std::move(pair.a), options.input, console);
-    const std::unique_ptr<PicturedPlan> b = LoadPicture(*std::move(pair.b), options.input, console);
+    const std::unique_ptr<page::PicturedPlan> a = LoadSide(*pair.a, options.plan, console);
+    const std::unique_ptr<page::PicturedPlan> b = LoadSide(*pair.b, options.plan, console);
     is_bad = is_bad || a == nullptr || b == nullptr;
     if (a == nullptr || b == nullptr) continue;
     Result<diff::Diff> diff = diff::DiffOf(a->picture, b->picture);
@@ -121,8 +134,8 @@ int DiffInputs(const DiffOptions& options, Console& console) {
       is_bad = true;
       continue;
     }
-    writer.Add(MakeDiffView(ShownName(pair.name, pairs->size() == 1, b->plan), a->picture,
-                            b->picture, *std::move(diff), options.group, options.limit));
+    writer.Add(page::MakeDiffView(ShownName(pair.name, pairs->size() == 1, b->planned), a->picture,
+                                  b->picture, *std::move(diff), options.group, options.limit));
   }
   if (is_bad && pairs->size() == 1) return kBadUse;
   const int code = is_bad ? kBadUse : (writer.differs() ? kFinding : kFine);
@@ -134,10 +147,7 @@ int Run(const Arguments& arguments, Console& console) {
   if (!limit) return kBadUse;
   return DiffInputs({.a = arguments.positionals[0],
                      .b = arguments.positionals[1],
-                     .input = {.inputs = {},
-                               .module = arguments.option("module"),
-                               .target = arguments.option("target"),
-                               .version = {}},
+                     .plan = PlanOptionsOf(arguments, console),
                      .group = *diff::FindGroup(arguments.option("by")),
                      .limit = *limit,
                      .format = arguments.option("format")},
@@ -179,7 +189,7 @@ CommandSpec DiffCommand() {
           "  stowplan diff --format=markdown old/ new/     for a pull request\n",
       .positional = "A B",
       .count = Positionals::kTwo,
-      .options = WithPairInput({
+      .options = WithPlanOptions({
           {.name = "by",
            .value = "WHAT",
            .help = "put the changes together by",

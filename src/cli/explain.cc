@@ -7,25 +7,30 @@
 
 #include <fmt/format.h>
 
+#include "advise/advice.h"
 #include "base/human_bytes.h"
-#include "cli/advice.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/deadline.h"
-#include "cli/explain_view.h"
 #include "cli/number.h"
-#include "cli/plan_input.h"
+#include "cli/plan_arguments.h"
 #include "cli/plan_moment.h"
-#include "cli/report_text.h"
-#include "cli/source_root.h"
-#include "cli/suggest.h"
+#include "cli/progress.h"
+#include "page/advice_page.h"
+#include "page/explain_view.h"
+#include "page/source_root.h"
+#include "page/text.h"
 #include "report/summary.h"
+#include "session/load.h"
+#include "session/setting.h"
 
 namespace stowplan::cli {
 namespace {
 
 struct ExplainOptions {
-  PlanInputOptions input;
+  std::vector<std::string> inputs;
+  PlanOptions plan;
   std::optional<explain::By> by;
   std::optional<int64_t> time;
   std::optional<size_t> limit;
@@ -43,15 +48,15 @@ struct ExplainOptions {
 // What there is to say when nobody knows when values are alive.
 std::string PageWithoutPeak(const explain::Picture& picture, const report::Summary& summary,
                             const std::string& name) {
-  std::string out = fmt::format("{}: the peak is not known\n", Printable(name));
-  for (const std::string& sentence : picture.unknown) AppendParagraph(sentence, 2, out);
+  std::string out = fmt::format("{}: the peak is not known\n", page::Printable(name));
+  for (const std::string& sentence : picture.unknown) page::AppendParagraph(sentence, 2, out);
   out += "\nThe footprint, by kind of allocation\n";
-  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
+  page::TextTable table({page::TextTable::kLeft, page::TextTable::kRight, page::TextTable::kRight});
   for (const report::SpaceTotal& space : summary.spaces) {
-    table.Add({SpaceText(picture.backend, space.color), HumanAndExactBytes(space.bytes)});
+    table.Add({page::SpaceText(picture.backend, space.color), HumanAndExactBytes(space.bytes)});
     for (const report::KindTotal& kind : space.kinds)
       table.Add({"  " + std::string(report::Name(kind.kind)), HumanAndExactBytes(kind.bytes),
-                 Percent(kind.bytes, space.bytes)});
+                 page::Percent(kind.bytes, space.bytes)});
   }
   table.Append(out);
   out += "\nThe module itself (.txt or .hlo.pb) or -live-range.txt, given as well, tells more.\n";
@@ -60,8 +65,7 @@ std::string PageWithoutPeak(const explain::Picture& picture, const report::Summa
 
 std::optional<std::vector<explain::Why>> FindWhys(const ExplainOptions& options,
                                                   const explain::Picture& picture,
-                                                  const std::optional<Analysis>& analysis,
-                                                  Console& console) {
+                                                  const Analysis* analysis, Console& console) {
   std::vector<explain::Why> whys;
   if (options.value.empty()) return whys;
   const std::vector<report::ValueId> found = explain::FindValues(*picture.report, options.value);
@@ -74,84 +78,94 @@ std::optional<std::vector<explain::Why>> FindWhys(const ExplainOptions& options,
                       DidYouMean(options.value, {names.begin(), names.end()}));
     return std::nullopt;
   }
-  for (const report::ValueId id : found)
-    whys.push_back(explain::WhyAlive(picture, analysis ? &*analysis : nullptr, id));
+  for (const report::ValueId id : found) whys.push_back(explain::WhyAlive(picture, analysis, id));
   return whys;
 }
 
-int WriteCurve(const ExplainView& view, const std::string& path, Console& console) {
+int WriteCurve(const page::ExplainView& view, const std::string& path, Console& console) {
   const bool is_csv = path.ends_with(".csv");
   const std::unique_ptr<Output> output = console.Open(path);
   if (output == nullptr) return kBadUse;
-  output->Write(is_csv ? CurveCsv(view) : CurveSvg(view));
+  output->Write(is_csv ? page::CurveCsv(view) : page::CurveSvg(view));
   return console.Finish(*output, kFine);
 }
 
-std::string TextOf(const ExplainOptions& options, const ExplainView& view,
+std::string TextOf(const ExplainOptions& options, const page::ExplainView& view,
                    const std::vector<explain::Why>& whys) {
   std::string text;
   for (const explain::Why& why : whys) {
     if (!text.empty()) text += '\n';
-    text += WhyPage(view, why);
+    text += page::WhyPage(view, why);
   }
   if (!whys.empty()) return text;
-  if (options.by) return PartitionPage(view, *options.by);
-  if (options.has_padding) return PaddingPage(view);
-  if (!options.source_root.empty()) return SourcePage(view, options.source_root);
-  if (options.curve == "text") return CurvePage(view);
-  return ExplainPage(view);
+  if (options.by) return page::PartitionPage(view, *options.by);
+  if (options.has_padding) return page::PaddingPage(view);
+  if (!options.source_root.empty()) return page::SourcePage(view, options.source_root);
+  if (options.curve == "text") return page::CurvePage(view);
+  return page::ExplainPage(view);
+}
+
+int ShowAdvice(const PlannedModule& planned, const ExplainOptions& options, Console& console) {
+  const std::optional<int64_t> space = ParseNumber(options.space);
+  if (!options.space.empty() && !space) {
+    console.ShowError("--advice wants the number of a memory space, not `" + options.space + "`",
+                      "such as --space=0");
+    return kBadUse;
+  }
+  advise::AdviseOptions advise_options;
+  advise_options.space = space.value_or(0);
+  if (options.time_limit) advise_options.should_stop = StopAfter(*options.time_limit);
+  const std::optional<advise::AdviceReport> report = [&] {
+    ProgressLine line(console.is_watched());
+    advise_options.progress = [&](int64_t done, int64_t total) {
+      line.Show([&] { return fmt::format("tried {} of {}", done, total); });
+    };
+    return console.Take(advise::AdvisePlanned(planned, options.plan, advise_options));
+  }();
+  if (!report) return kBadUse;
+  return console.Print(options.is_json ? page::AdviceJson(*report, planned.name)
+                                       : page::AdvicePage(*report, planned.name,
+                                                          {.limit = options.limit.value_or(8),
+                                                           .has_refused = options.has_refused}),
+                       kFine);
 }
 
 int Explain(const ExplainOptions& options, Console& console) {
-  std::optional<PlanInput> input = FindPlan(options.input, console);
-  if (!input) return kBadUse;
-  if (options.has_advice) {
-    const std::optional<int64_t> space = ParseNumber(options.space);
-    if (!options.space.empty() && !space) {
-      console.ShowError("--advice wants the number of a memory space, not `" + options.space + "`",
-                        "such as --space=0");
-      return kBadUse;
-    }
-    return ShowAdvice(*input,
-                      {.input = options.input.inputs[0],
-                       .target = options.input.target,
-                       .version = options.input.version,
-                       .space = space,
-                       .should_stop = options.time_limit ? StopAfter(*options.time_limit)
-                                                         : std::function<bool()>(),
-                       .limit = options.limit.value_or(8),
-                       .has_refused = options.has_refused,
-                       .is_json = options.is_json},
-                      console);
-  }
-  if (!options.value.empty()) AnalyzeProgram(options.input, *input);
-  const Result<explain::Picture> picture = explain::MakePicture(
-      input->report, input->program ? &*input->program : nullptr, input->target);
+  const std::optional<Inputs> inputs = console.Take(Open(options.inputs));
+  if (!inputs) return kBadUse;
+  std::optional<PlannedModule> planned = console.Take(LoadOne(*inputs, options.plan));
+  if (!planned) return kBadUse;
+  console.Show(planned->notes);
+  if (options.has_advice) return ShowAdvice(*planned, options, console);
+  if (!options.value.empty()) planned = Analyzed(*std::move(planned), options.plan);
+  const Result<explain::Picture> picture =
+      explain::MakePicture(*planned->report, planned->module.get(), planned->target);
   const Result<report::Summary> summary =
-      picture ? report::Summarize(input->report) : std::unexpected(picture.error());
+      picture ? report::Summarize(*planned->report) : std::unexpected(picture.error());
   if (!summary) {
     console.Show(summary.error());
     return kBadUse;
   }
-  ExplainView view{.picture = *picture,
-                   .name = input->name,
-                   .input = options.input.inputs[0],
-                   .is_ours = input->is_ours,
-                   .space = {},
-                   .moment = {}};
+  page::ExplainView view{.picture = *picture,
+                         .name = planned->name,
+                         .input = options.inputs[0],
+                         .is_made = planned->is_made(),
+                         .space = {},
+                         .moment = {}};
   // A page has short tables; one that is asked for is longer.
   view.limit = options.limit.value_or(options.by ? 30 : 8);
   if (!ChooseSpace(options.space, *picture, *summary, console, view.space)) return kBadUse;
   const std::optional<std::vector<explain::Why>> whys =
-      FindWhys(options, *picture, input->analysis, console);
+      FindWhys(options, *picture, planned->analysis.get(), console);
   if (!whys) return kBadUse;
-  if (!report::HasPeak(input->report)) {
+  if (!report::HasPeak(*planned->report)) {
     if (options.by || options.time || !options.curve.empty() || !options.source_root.empty()) {
       console.ShowError("when values are alive is not known, so this cannot be shown",
                         "give the module or its -live-range.txt as well");
       return kBadUse;
     }
-    if (options.is_json) return console.Print(ExplainJson(view, options.by, false, *whys), kFine);
+    if (options.is_json)
+      return console.Print(page::ExplainJson(view, options.by, false, *whys), kFine);
     if (!whys->empty() || options.has_padding)
       return console.Print(TextOf(options, view, *whys), kFine);
     return console.Print(PageWithoutPeak(*picture, *summary, view.name), kFine);
@@ -163,16 +177,14 @@ int Explain(const ExplainOptions& options, Console& console) {
   if (!options.curve.empty() && options.curve != "text")
     return WriteCurve(view, options.curve, console);
   return console.Print(options.is_json
-                           ? ExplainJson(view, options.by, !options.curve.empty(), *whys)
+                           ? page::ExplainJson(view, options.by, !options.curve.empty(), *whys)
                            : TextOf(options, view, *whys),
                        kFine);
 }
 
 int Run(const Arguments& arguments, Console& console) {
-  ExplainOptions options = {.input = {.inputs = arguments.positionals,
-                                      .module = arguments.option("module"),
-                                      .target = arguments.option("target"),
-                                      .version = arguments.option("xla-version")},
+  ExplainOptions options = {.inputs = arguments.positionals,
+                            .plan = PlanOptionsOf(arguments, console),
                             .by = explain::FindBy(arguments.option("by")),
                             .time = {},
                             .limit = {},
@@ -185,7 +197,7 @@ int Run(const Arguments& arguments, Console& console) {
                             .has_refused = arguments.flag("refused"),
                             .time_limit = {},
                             .is_json = arguments.option("format") == "json"};
-  if (!CheckVersion(options.input.version, console)) return kBadUse;
+  if (!console.Take(CheckRelease(options.plan.release))) return kBadUse;
   if (!arguments.option("top").empty()) {
     options.limit = ReadCount("top", arguments, console);
     if (!options.limit) return kBadUse;
@@ -205,7 +217,7 @@ int Run(const Arguments& arguments, Console& console) {
     console.ShowError("--refused and --time-limit are for --advice");
     return kBadUse;
   }
-  if (!CheckRoot(options.source_root, console)) return kBadUse;
+  if (!console.Take(page::CheckRoot(options.source_root))) return kBadUse;
   const int questions = (options.has_advice ? 1 : 0) + (options.by ? 1 : 0) +
                         (options.has_padding ? 1 : 0) + (options.value.empty() ? 0 : 1) +
                         (options.curve.empty() ? 0 : 1) + (options.source_root.empty() ? 0 : 1);
@@ -254,7 +266,7 @@ CommandSpec ExplainCommand() {
           "  stowplan explain m.hlo.pb --format=json | jq .moment.bytes\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
-      .options = WithPlanInput({
+      .options = WithPlanOptions({
           {.name = "by", .value = "WHAT", .help = "one table, by", .choices = ByNames()},
           {.name = "at", .value = "T", .help = "at this moment, not at the peak"},
           {.name = "top",

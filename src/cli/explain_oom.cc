@@ -7,11 +7,13 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/deadline.h"
 #include "cli/number.h"
-#include "cli/oom_dump.h"
-#include "cli/oom_view.h"
-#include "cli/plan_setting.h"
+#include "cli/plan_arguments.h"
 #include "oom/oom.h"
+#include "page/oom_dump.h"
+#include "page/oom_view.h"
+#include "session/setting.h"
 #include "stowplan/base/source.h"
 
 namespace stowplan::cli {
@@ -38,7 +40,8 @@ int Run(const Arguments& arguments, Console& console) {
   if (!top) return kBadUse;
   const std::optional<double> time_limit = ReadSeconds("time-limit", arguments, console);
   if (!time_limit) return kBadUse;
-  if (!CheckVersion(arguments.option("xla-version"), console)) return kBadUse;
+  const PlanOptions plan = PlanOptionsOf(arguments, console);
+  if (!console.Take(CheckRelease(plan.release))) return kBadUse;
   if (path == "-" && arguments.option("dump") == "-") {
     console.ShowError("FILE and --dump are both standard input", "write one of them to a file");
     return kBadUse;
@@ -60,21 +63,20 @@ int Run(const Arguments& arguments, Console& console) {
   }
   const std::optional<size_t> incident = ChooseIncident(arguments, log, console);
   if (!incident) return kBadUse;
-  OomView view{.log = log, .incident = *incident, .input = path, .limit = *top};
-  std::optional<OomDump> dump;
+  page::OomView view{.log = log, .incident = *incident, .input = path, .limit = *top};
+  std::optional<page::OomDump> dump;
   if (!arguments.option("dump").empty()) {
-    dump = JoinDump(log.incidents[*incident],
-                    {.input = {.inputs = {arguments.option("dump")},
-                               .module = arguments.option("module"),
-                               .target = arguments.option("target"),
-                               .version = arguments.option("xla-version")},
-                     .time_limit = *time_limit,
-                     .limit = *top},
-                    console);
+    dump = console.Take(
+        page::JoinDump(log.incidents[*incident], {.paths = {arguments.option("dump")},
+                                                  .plan = plan,
+                                                  .should_stop = StopAfter(*time_limit),
+                                                  .limit = *top}));
     if (!dump) return kBadUse;
+    console.Show(dump->planned.notes);
     view.dump = &*dump;
   }
-  return console.Print(arguments.option("format") == "json" ? OomJson(view) : OomPage(view), kFine);
+  return console.Print(
+      arguments.option("format") == "json" ? page::OomJson(view) : page::OomPage(view), kFine);
 }
 
 }  // namespace
@@ -106,7 +108,7 @@ CommandSpec ExplainOomCommand() {
           "  stowplan explain-oom log --format=json | jq .incidents[0].explanation.fixes\n",
       .positional = "FILE",
       .count = Positionals::kOne,
-      .options = WithPlanInput({
+      .options = WithPlanOptions({
           {.name = "incident", .value = "N", .help = "explain the N-th (default: the worst)"},
           {.name = "dump",
            .value = "DIR",

@@ -12,13 +12,13 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
-#include "cli/plan_input.h"
+#include "cli/plan_arguments.h"
 #include "cli/plan_moment.h"
 #include "explain/moment.h"
 #include "explain/picture.h"
-#include "report/from_assignment.h"
 #include "report/peak.h"
 #include "report/summary.h"
+#include "session/setting.h"
 
 namespace stowplan::cli {
 namespace {
@@ -27,7 +27,8 @@ using exporting::Format;
 using exporting::Stacks;
 
 struct ExportOptions {
-  PlanInputOptions input;
+  std::vector<std::string> inputs;
+  PlanOptions plan;
   Format format = Format::kPprof;
   std::optional<int64_t> time;
   std::string space;             // empty: the largest; of a trace, all
@@ -56,9 +57,8 @@ std::optional<exporting::Subject> FindSubject(const ExportOptions& options,
                       "give the module or its -live-range.txt as well; csv and json do without");
     return std::nullopt;
   }
-  const explain::Curves& curves = picture.curves;
   std::optional<ChosenMoment> chosen =
-      ChooseMoment(options.time, picture, CurveOf(curves, space), console);
+      ChooseMoment(options.time, picture, picture.curves.of(space), console);
   if (!chosen) return std::nullopt;
   subject.moment = std::move(chosen->moment);
   subject.is_peak = chosen->is_peak;
@@ -67,19 +67,22 @@ std::optional<exporting::Subject> FindSubject(const ExportOptions& options,
 }
 
 int Export(const ExportOptions& options, Console& console) {
-  const std::optional<PlanInput> input = FindPlan(options.input, console);
-  if (!input) return kBadUse;
-  const Result<explain::Picture> picture = explain::MakePicture(
-      input->report, input->program ? &*input->program : nullptr, input->target);
+  const std::optional<Inputs> inputs = console.Take(Open(options.inputs));
+  if (!inputs) return kBadUse;
+  const std::optional<PlannedModule> planned = console.Take(LoadOne(*inputs, options.plan));
+  if (!planned) return kBadUse;
+  console.Show(planned->notes);
+  const Result<explain::Picture> picture =
+      explain::MakePicture(*planned->report, planned->module.get(), planned->target);
   const Result<report::Summary> summary =
-      picture ? report::Summarize(input->report) : std::unexpected(picture.error());
+      picture ? report::Summarize(*planned->report) : std::unexpected(picture.error());
   if (!summary) {
     console.Show(summary.error());
     return kBadUse;
   }
   std::optional<exporting::Subject> subject = FindSubject(options, *picture, *summary, console);
   if (!subject) return kBadUse;
-  subject->name = input->name;
+  subject->name = planned->name;
   const Result<std::string> file = exporting::Write(*subject, options.format);
   if (!file) {
     console.Show(file.error());
@@ -92,10 +95,8 @@ int Export(const ExportOptions& options, Console& console) {
 }
 
 int Run(const Arguments& arguments, Console& console) {
-  ExportOptions options = {.input = {.inputs = arguments.positionals,
-                                     .module = arguments.option("module"),
-                                     .target = arguments.option("target"),
-                                     .version = arguments.option("xla-version")},
+  ExportOptions options = {.inputs = arguments.positionals,
+                           .plan = PlanOptionsOf(arguments, console),
                            .time = {},
                            .space = arguments.option("space"),
                            .stacks = {},
@@ -108,7 +109,7 @@ int Run(const Arguments& arguments, Console& console) {
     return kBadUse;
   }
   options.format = *format;
-  if (!CheckVersion(options.input.version, console)) return kBadUse;
+  if (!console.Take(CheckRelease(options.plan.release))) return kBadUse;
   if (const std::string& stacks = arguments.option("stacks"); !stacks.empty())
     options.stacks = stacks == "source" ? Stacks::kSource : Stacks::kOpName;
   const std::optional<size_t> top = ReadCount("top", arguments, console);
@@ -152,7 +153,7 @@ CommandSpec ExportCommand() {
           "  stowplan export m.hlo.pb --to=csv --at=120      another moment\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
-      .options = WithPlanInput({
+      .options = WithPlanOptions({
           {.name = "to",
            .value = "FORMAT",
            .help = "what to write",

@@ -14,23 +14,27 @@
 
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/gate_view.h"
 #include "cli/number.h"
-#include "cli/pair_input.h"
-#include "cli/report_text.h"
+#include "cli/plan_arguments.h"
 #include "diff/diff.h"
 #include "explain/moment.h"
 #include "gate/lock.h"
+#include "page/gate_view.h"
+#include "page/pictured.h"
+#include "page/text.h"
 #include "report/peak.h"
+#include "session/pairs.h"
 #include "stowplan/base/source.h"
 
 namespace stowplan::cli {
 namespace {
 
+using page::PicturedPlan;
+
 struct GateOptions {
   std::string base;  // empty: none
   std::string input;
-  PlanInputOptions plan;
+  PlanOptions plan;
   std::vector<gate::Budget> budgets;
   gate::Growth growth;
   std::string lock;
@@ -46,7 +50,7 @@ std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
                                                    const explain::Picture& picture,
                                                    const GateOptions& options, Console& console) {
   std::vector<gate::Figure> figures;
-  const std::string module = Printable(name);
+  const std::string module = page::Printable(name);
   if (options.figure == "peak") {
     if (!report::HasPeak(*picture.report)) {
       console.ShowError(fmt::format("{}: the peak is not known without live ranges", module),
@@ -81,17 +85,17 @@ class Gate {
     if (options_.base.empty() ? !CheckInput() : !CheckPairs()) return kBadUse;
     if (!options_.lock.empty() && !CheckLock()) return kBadUse;
     const int code = view_.breaches() == 0 ? kFine : kFinding;
-    const auto page = options_.format == "markdown" ? GateMarkdown
-                      : options_.format == "junit"  ? GateJunit
-                      : options_.format == "json"   ? GateJson
-                                                    : GatePage;
+    const auto page = options_.format == "markdown" ? page::GateMarkdown
+                      : options_.format == "junit"  ? page::GateJunit
+                      : options_.format == "json"   ? page::GateJson
+                                                    : page::GatePage;
     return console_.Print(page(view_), code);
   }
 
  private:
   void Add(gate::Verdict verdict, report::Backend backend) {
-    GateRow row;
-    row.space = verdict.space ? SpaceText(backend, *verdict.space) : "all memory spaces";
+    page::GateRow row;
+    row.space = verdict.space ? page::SpaceText(backend, *verdict.space) : "all memory spaces";
     row.verdict = std::move(verdict);
     view_.rows.push_back(std::move(row));
   }
@@ -109,38 +113,51 @@ class Gate {
     return true;
   }
 
+  // Null, and messages, when it cannot be read.
+  std::unique_ptr<PicturedPlan> LoadSide(const InputModule& module) {
+    std::optional<std::unique_ptr<PicturedPlan>> side =
+        console_.Take(page::LoadPicture(module, options_.plan));
+    if (!side) return nullptr;
+    console_.Show((*side)->planned.notes);
+    return *std::move(side);
+  }
+
   bool CheckInput() {
-    std::optional<std::vector<NamedModule>> modules =
-        FindModules(options_.input, options_.plan, console_);
+    const std::optional<Inputs> inputs = console_.Take(Open({options_.input}));
+    if (!inputs) return false;
+    const std::optional<std::vector<NamedModule>> modules =
+        console_.Take(NamedModules(*inputs, options_.plan));
     if (!modules) return false;
-    for (NamedModule& module : *modules) {
-      const std::unique_ptr<PicturedPlan> plan =
-          LoadPicture(std::move(module.module), options_.plan, console_);
+    for (const NamedModule& module : *modules) {
+      const std::unique_ptr<PicturedPlan> plan = LoadSide(module.module);
       std::vector<gate::Figure> figures;
-      if (plan == nullptr || !CheckModule(ShownName(module.name, modules->size() == 1, plan->plan),
-                                          plan->picture, figures))
+      if (plan == nullptr ||
+          !CheckModule(ShownName(module.name, modules->size() == 1, plan->planned), plan->picture,
+                       figures))
         return false;
     }
     return true;
   }
 
   bool CheckPairs() {
-    std::optional<std::vector<ModulePair>> pairs =
-        FindPairs(options_.base, options_.input, options_.plan, console_);
+    const std::optional<InputPair> inputs = console_.Take(OpenBoth(options_.base, options_.input));
+    if (!inputs) return false;
+    const std::optional<std::vector<ModulePair>> pairs =
+        console_.Take(PairModules(inputs->a, inputs->b, options_.plan));
     if (!pairs) return false;
-    for (ModulePair& pair : *pairs) {
+    for (const ModulePair& pair : *pairs) {
       std::unique_ptr<PicturedPlan> base;
       std::unique_ptr<PicturedPlan> plan;
       if (pair.a) {
-        base = LoadPicture(*std::move(pair.a), options_.plan, console_);
+        base = LoadSide(*pair.a);
         if (base == nullptr) return false;
       }
       if (pair.b) {
-        plan = LoadPicture(*std::move(pair.b), options_.plan, console_);
+        plan = LoadSide(*pair.b);
         if (plan == nullptr) return false;
       }
       const std::string name =
-          ShownName(pair.name, pairs->size() == 1, (plan != nullptr ? plan : base)->plan);
+          ShownName(pair.name, pairs->size() == 1, (plan != nullptr ? plan : base)->planned);
       std::vector<gate::Figure> was;
       std::vector<gate::Figure> figures;
       if (base != nullptr) {
@@ -162,7 +179,7 @@ class Gate {
     for (gate::Verdict& verdict :
          gate::CheckGrowth(was, figures, options_.growth, gate::Rule::kGrowth)) {
       Add(std::move(verdict), backend);
-      GateRow& row = view_.rows.back();
+      page::GateRow& row = view_.rows.back();
       if (row.verdict.outcome != gate::Outcome::kBreach) continue;
       if (!diff) {
         Result<diff::Diff> made = diff::DiffOf(base->picture, plan->picture);
@@ -217,7 +234,7 @@ class Gate {
 
   const GateOptions& options_;
   Console& console_;
-  GateView view_;
+  page::GateView view_;
   std::vector<gate::Figure> all_;  // of all modules
   report::Backend backend_ = report::Backend::kUnknown;
 };
@@ -237,7 +254,7 @@ std::optional<gate::Budget> ParseBudget(std::string_view text) {
       if (error != std::errc() || end != space.data() + space.size()) return std::nullopt;
     }
   }
-  const std::optional<int64_t> bytes = ParseBytes(text);
+  const std::optional<int64_t> bytes = page::ParseBytes(text);
   if (!bytes) return std::nullopt;
   budget.bytes = *bytes;
   return budget;
@@ -248,7 +265,7 @@ std::optional<gate::Amount> ReadAmount(std::string_view option, const Arguments&
   const std::string& text = arguments.option(option);
   if (text.empty()) return gate::Amount{};
   if (const std::optional<gate::Amount> percent = gate::ParsePercent(text)) return percent;
-  if (const std::optional<int64_t> bytes = ParseBytes(text))
+  if (const std::optional<int64_t> bytes = page::ParseBytes(text))
     return gate::Amount{.bytes = *bytes, .millionths = 0};
   console.ShowError("--" + std::string(option) + " wants bytes or percent, not `" + text + "`",
                     "such as 64MiB or 1%");
@@ -260,10 +277,7 @@ int RunGate(const Arguments& arguments, Console& console) {
   const bool has_base = arguments.positionals.size() == 2;
   if (has_base) options.base = arguments.positionals[0];
   options.input = arguments.positionals.back();
-  options.plan = {.inputs = {},
-                  .module = arguments.option("module"),
-                  .target = arguments.option("target"),
-                  .version = {}};
+  options.plan = PlanOptionsOf(arguments, console);
   options.lock = arguments.option("lock");
   options.is_update = arguments.flag("update");
   options.figure = arguments.option("of");
@@ -335,7 +349,7 @@ CommandSpec GateCommand() {
           "  stowplan gate dump/ --budget=14GiB --format=junit > memory.xml\n",
       .positional = "[BASE] INPUT",
       .count = Positionals::kOneOrTwo,
-      .options = WithPairInput({
+      .options = WithPlanOptions({
           {.name = "budget",
            .value = "SIZE",
            .help = "for each memory space; 1:SIZE for one, all:SIZE for all together; may be "

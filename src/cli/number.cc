@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string>
 
-#include "cli/report_text.h"
+#include "page/text.h"
 
 namespace stowplan::cli {
 
@@ -41,7 +41,7 @@ std::optional<double> ReadSeconds(std::string_view option, const Arguments& argu
 std::optional<int64_t> ReadBytes(std::string_view option, const Arguments& arguments,
                                  Console& console) {
   const std::string& text = arguments.option(option);
-  std::optional<int64_t> bytes = ParseBytes(text);
+  std::optional<int64_t> bytes = page::ParseBytes(text);
   if (!bytes) {
     console.ShowError("--" + std::string(option) + " wants a size, not `" + text + "`",
                       "such as 16GiB or 1048576");

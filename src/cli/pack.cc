@@ -16,11 +16,11 @@
 #include "cli/deadline.h"
 #include "cli/number.h"
 #include "cli/pack_progress.h"
-#include "cli/pack_text.h"
-#include "cli/report_text.h"
 #include "pack/certificate.h"
 #include "pack/csv.h"
 #include "pack/svg.h"
+#include "page/pack_text.h"
+#include "page/text.h"
 #include "stowplan/base/source.h"
 #include "stowplan/pack/check.h"
 #include "stowplan/pack/solve.h"
@@ -82,7 +82,7 @@ int Check(const PackOptions& options, Console& console) {
     out += '\n';
     return console.Print(out, code);
   }
-  for (const std::string& complaint : complaints) out += Printable(complaint) + "\n";
+  for (const std::string& complaint : complaints) out += page::Printable(complaint) + "\n";
   out +=
       fmt::format("{}: {}, {} high\n", complaints.empty() ? "sound" : "not sound",
                   CountOf(std::ssize(plan->offsets), "buffer"), HumanAndExactBytes(plan->height));
@@ -109,11 +109,11 @@ pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
 // A plan that is no plan is a mistake of ours, and nobody shall see it.
 bool IsSound(const pack::Table& table, const pack::Answer& answer, Console& console) {
   // Where pools are too small, there is none.
-  if (!table.problem.pools.empty() && !HasFit(answer)) return true;
+  if (!table.problem.pools.empty() && !page::HasFit(answer)) return true;
   const std::vector<std::string> complaints =
       pack::CheckPlan(table.problem, answer.plan, table.ids);
   if (complaints.empty()) return true;
-  console.ShowError("the plan is not sound: " + Printable(complaints.front()),
+  console.ShowError("the plan is not sound: " + page::Printable(complaints.front()),
                     "this is an error of Stowplan");
   return false;
 }
@@ -135,7 +135,7 @@ int Pack(const PackOptions& options, Console& console) {
   }
   const pack::Answer answer = Solve(table->problem, options);
   if (!IsSound(*table, answer, console)) return kBadUse;
-  const bool fits = HasFit(answer);
+  const bool fits = page::HasFit(answer);
   if (fits) {
     const int plan_code =
         WriteTo(options.output, [&] { return pack::WriteTable(*table, answer.plan); }, console);
@@ -149,8 +149,8 @@ int Pack(const PackOptions& options, Console& console) {
       options.certificate, [&] { return pack::WriteCertificate(*table, answer, options.capacity); },
       console);
   if (code != kFine) return code;
-  const std::string text = options.is_json ? PackJson(*table, answer, options.capacity)
-                                           : PackText(*table, answer, options.capacity);
+  const std::string text = options.is_json ? page::PackJson(*table, answer, options.capacity)
+                                           : page::PackText(*table, answer, options.capacity);
   const bool is_taken = options.output == "-" || options.svg == "-" || options.certificate == "-";
   if (!is_taken) return console.Print(text, fits ? kFine : kFinding);
   console.Note(text);
@@ -166,7 +166,7 @@ std::optional<std::vector<pack::Pool>> ReadPools(std::string_view lines, Console
     const size_t colon = word.rfind(':');
     const std::string name(word.substr(0, std::min(colon, word.size())));
     const std::optional<int64_t> size =
-        colon == std::string_view::npos ? std::nullopt : ParseBytes(word.substr(colon + 1));
+        colon == std::string_view::npos ? std::nullopt : page::ParseBytes(word.substr(colon + 1));
     if (!size || name.empty() || name.find_first_of(" \t,") != std::string::npos) {
       console.ShowError("--pool wants NAME:SIZE, not `" + std::string(word) + "`",
                         "such as fast:16MiB; a name has no blanks or commas");
@@ -193,7 +193,7 @@ bool ReadNumbers(const Arguments& arguments, PackOptions& options, Console& cons
   }
   options.threads = static_cast<int>(*threads);
   if (const std::string& text = arguments.option("capacity"); !text.empty()) {
-    options.capacity = ParseBytes(text);
+    options.capacity = page::ParseBytes(text);
     if (!options.capacity) {
       console.ShowError("--capacity wants a size, not `" + text + "`", "such as 16GiB or 1048576");
       return false;

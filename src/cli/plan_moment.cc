@@ -7,22 +7,21 @@
 #include <fmt/format.h>
 
 #include "cli/number.h"
-#include "cli/report_text.h"
+#include "page/text.h"
 
 namespace stowplan::cli {
-bool ReadMoment(const Arguments& arguments, Listener& listener, std::optional<int64_t>& time) {
+bool ReadMoment(const Arguments& arguments, Console& console, std::optional<int64_t>& time) {
   const std::string& at = arguments.option("at");
   if (at.empty()) return true;
   time = ParseNumber(at.starts_with("t=") ? std::string_view(at).substr(2) : at);
   if (!time) {
-    listener.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
+    console.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
   }
   return time.has_value();
 }
 
 bool ChooseSpace(const std::string& name, const explain::Picture& picture,
-                 const report::Summary& summary, Listener& listener,
-                 std::optional<int64_t>& space) {
+                 const report::Summary& summary, Console& console, std::optional<int64_t>& space) {
   space.reset();
   if (name == "all") return true;
   if (name.empty()) {
@@ -40,25 +39,19 @@ bool ChooseSpace(const std::string& name, const explain::Picture& picture,
   }
   std::string hint = "there is";
   for (const report::SpaceTotal& total : summary.spaces)
-    hint += fmt::format(" {} ({}),", total.color, SpaceText(picture.backend, total.color));
-  listener.ShowError("there is no memory space `" + name + "`", hint + " all");
+    hint += fmt::format(" {} ({}),", total.color, page::SpaceText(picture.backend, total.color));
+  console.ShowError("there is no memory space `" + name + "`", hint + " all");
   return false;
-}
-
-const explain::Curve& CurveOf(const explain::Curves& curves, std::optional<int64_t> space) {
-  if (!space) return curves.all;
-  const auto found = std::ranges::find(curves.spaces, space, &explain::Curve::space);
-  return found == curves.spaces.end() ? curves.all : *found;
 }
 
 std::optional<ChosenMoment> ChooseMoment(std::optional<int64_t> time,
                                          const explain::Picture& picture,
-                                         const explain::Curve& curve, Listener& listener) {
+                                         const explain::Curve& curve, Console& console) {
   const int64_t end = picture.report->live_ranges->end;
   const int64_t at = time.value_or(curve.peak.time);
   if (at < 0 || at > end) {
-    listener.ShowError(fmt::format("there is no moment t={}", at),
-                       fmt::format("the program runs from t=0 to t={}", end));
+    console.ShowError(fmt::format("there is no moment t={}", at),
+                      fmt::format("the program runs from t=0 to t={}", end));
     return std::nullopt;
   }
   return ChosenMoment{.moment = explain::MomentAt(picture, at, curve.space),

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "cli/listener.h"
+#include "cli/console.h"
 #include "explain/moment.h"
 #include "explain/picture.h"
 #include "report/summary.h"
@@ -15,15 +15,12 @@
 namespace stowplan::cli {
 
 // --at as a moment: absent when it is not given. False, and a message, when it is none.
-bool ReadMoment(const Arguments& arguments, Listener& listener, std::optional<int64_t>& time);
+bool ReadMoment(const Arguments& arguments, Console& console, std::optional<int64_t>& time);
 
 // The memory space that --space names; absent: `all`. Of an empty name, the one that takes most.
 // False, and a message, when there is no such space.
 bool ChooseSpace(const std::string& name, const explain::Picture& picture,
-                 const report::Summary& summary, Listener& listener, std::optional<int64_t>& space);
-
-// The curve of a memory space, or of all together.
-const explain::Curve& CurveOf(const explain::Curves& curves, std::optional<int64_t> space);
+                 const report::Summary& summary, Console& console, std::optional<int64_t>& space);
 
 struct ChosenMoment {
   explain::Moment moment;
@@ -33,6 +30,6 @@ struct ChosenMoment {
 // when the program does not run then.
 std::optional<ChosenMoment> ChooseMoment(std::optional<int64_t> time,
                                          const explain::Picture& picture,
-                                         const explain::Curve& curve, Listener& listener);
+                                         const explain::Curve& curve, Console& console);
 
 }  // namespace stowplan::cli

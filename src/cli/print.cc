@@ -7,11 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/suggest.h"
+#include "session/module_errors.h"
 #include "stowplan/hlo/dialect.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "cli/report_text.h"
+#include "page/text.h"
 
 namespace stowplan::cli {
 
@@ -33,7 +33,7 @@ void Progress::Next(std::string_view name) {
     const std::string total = std::to_string(total_);
     std::string count = std::to_string(count_);
     count.insert(0, total.size() - std::min(total.size(), count.size()), ' ');
-    return "[" + count + "/" + total + "] " + Shortened(Printable(name), 60);
+    return "[" + count + "/" + total + "] " + page::Shortened(page::Printable(name), 60);
   });
 }
 

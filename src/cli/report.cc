@@ -4,77 +4,74 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/human_bytes.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/keeper.h"
-#include "cli/module_choice.h"
 #include "cli/number.h"
-#include "cli/plan_input.h"
-#include "cli/report_dialect.h"
-#include "cli/report_formats.h"
-#include "cli/report_list.h"
-#include "cli/report_load.h"
-#include "cli/report_text.h"
-#include "cli/suggest.h"
+#include "cli/plan_arguments.h"
+#include "page/module_list.h"
+#include "page/report_dialect.h"
+#include "page/report_formats.h"
+#include "page/report_json.h"
+#include "page/text.h"
 #include "report/csv.h"
-#include "target/target.h"
+#include "session/check.h"
+#include "session/choose_module.h"
+#include "session/count_modules.h"
+#include "session/load.h"
+#include "session/note.h"
 
 namespace stowplan::cli {
 namespace {
 
+using page::ReportFormat;
+using page::ReportSort;
+
 constexpr std::string_view kDefaultTable = "allocations";
 
-int WriteOut(const std::string& text, int code, const ReportOptions& options, Console& console) {
-  const std::unique_ptr<Output> output = console.Open(options.output);
+struct ReportRequest {
+  std::vector<std::string> inputs;
+  page::ReportOptions options;
+  std::string output;
+  bool is_strict = false;
+};
+
+int WriteOut(const std::string& text, int code, const ReportRequest& request, Console& console) {
+  const std::unique_ptr<Output> output = console.Open(request.output);
   if (output == nullptr) return kBadUse;
   output->Write(text);
   return console.Finish(*output, code);
 }
 
-PlanInputOptions PlanningOf(const ReportOptions& options) {
-  return {.inputs = options.inputs, .target = options.target, .version = options.version};
-}
-
-int ReportOne(InputModule module, ReportOptions options, Console& console) {
-  if (options.format != ReportFormat::kXla) AddNeighbours(module);
-  std::optional<LoadedModule> loaded = LoadOrPlan(std::move(module), PlanningOf(options), console);
-  if (!loaded) return kBadUse;
-  console.Show(loaded->problems);
-  const Diagnostics findings = FindingsOf(loaded->report, loaded->sources);
-  console.Show(findings);
-  if (loaded->is_ours) options.target = loaded->target;
-  // Other formats are about the files, and have what these say.
-  if (options.format == ReportFormat::kText || options.format == ReportFormat::kJson)
-    CompleteReport(options.target, *loaded);
-  const std::optional<std::string> text = TextFor(*loaded, options, console);
-  if (!text) return kBadUse;
-  return WriteOut(*text, options.is_strict && !findings.empty() ? kFinding : kFine, options,
+int ReportOne(const InputModule& module, const ReportRequest& request, Console& console) {
+  const page::ReportOptions& options = request.options;
+  // Formats other than pages are about the files, and have what these say.
+  const bool is_page =
+      options.format == ReportFormat::kText || options.format == ReportFormat::kJson;
+  const bool has_neighbours = options.format != ReportFormat::kXla;
+  std::optional<PlannedModule> planned = console.Take(
+      has_neighbours ? LoadBeside(module, options.plan) : LoadAsIs(module, options.plan));
+  if (!planned) return kBadUse;
+  Diagnostics notes = planned->notes;
+  const Diagnostics findings = FindingsOf(*planned->report, planned->sources);
+  Append(findings, notes);
+  if (is_page) planned = Completed(*std::move(planned), options.plan);
+  const Result<std::string> text = page::TextFor(*planned, options, notes);
+  console.Show(notes);
+  if (!text) {
+    console.Show(text.error());
+    return kBadUse;
+  }
+  return WriteOut(*text, request.is_strict && !findings.empty() ? kFinding : kFine, request,
                   console);
 }
 
-// Each module gets a plan, since none has one. `inputs` keeps those that get none, as leftovers.
-std::vector<ModuleRow> PlanModules(Inputs& inputs, const ReportOptions& options,
-                                   const ListOptions& list, std::string& hint, Console& console) {
-  const auto plan = [&](InputModule module) -> Result<LoadedModule> {
-    const std::string name = module.name;
-    Keeper keeper(console);
-    std::optional<LoadedModule> planned =
-        LoadOrPlan(std::move(module), PlanningOf(options), keeper);
-    if (planned) return *std::move(planned);
-    const Diagnostic* const first = keeper.FirstError();
-    if (first == nullptr) return Fail(name, "cannot be planned");
-    if (hint.empty()) hint = first->hint;
-    Diagnostic why = *first;
-    if (why.file == "stowplan") why.file = name;
-    return Fail(std::move(why));
-  };
-  return CountModules(inputs, list, console, plan);
-}
-
-int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
+int ReportMany(const Inputs& inputs, const ReportRequest& request, Console& console) {
+  const page::ReportOptions& options = request.options;
   if (options.is_reconcile ||
       (options.format != ReportFormat::kText && options.format != ReportFormat::kJson &&
        options.format != ReportFormat::kCsv)) {
@@ -84,59 +81,50 @@ int ReportMany(Inputs inputs, const ReportOptions& options, Console& console) {
                       "--module=NAME chooses it; without, `stowplan report` lists them");
     return kBadUse;
   }
-  const ListOptions list{.target = options.target,
-                         .limit = options.limit.value_or(SIZE_MAX),
-                         .min_size = options.min_size,
-                         .sort = options.sort};
-  Inputs programs = inputs;
-  std::string hint;
-  std::vector<ModuleRow> modules = CountModules(inputs, list, console);
-  if (modules.empty()) {
-    modules = PlanModules(programs, options, list, hint, console);
-    inputs.leftovers = std::move(programs.leftovers);
-    if (!modules.empty())
-      console.Note("note: no module has a plan; each gets one, made as XLA does\n");
+  CountedModules counted = CountGivenOrMade(inputs, options.plan);
+  const auto is_made = [](const CountedModule& module) { return module.is_made; };
+  if (!counted.modules.empty() && std::ranges::all_of(counted.modules, is_made))
+    console.Note("note: no module has a plan; each gets one, made as XLA does\n");
+  console.Show(LeftoverWarnings(counted.leftovers), kMaxLeftovers);
+  if (counted.modules.empty()) {
+    const Diagnostic* const first = FirstError(counted.first_errors);
+    console.ShowError("none of the modules has a plan that can be read, or made",
+                      first != nullptr ? first->hint : "");
+    return kBadUse;
   }
-  ShowLeftovers(inputs, console);
-  const bool is_empty = modules.empty();
   const bool has_findings =
-      !inputs.leftovers.empty() ||
-      std::ranges::any_of(modules, [](const ModuleRow& row) { return row.findings != 0; });
-  const HiddenModules hidden = SelectModules(modules, list);
+      !counted.leftovers.empty() ||
+      std::ranges::any_of(counted.modules, [](const auto& module) { return module.findings != 0; });
+  const page::HiddenModules hidden =
+      page::SelectModules(counted, {.limit = options.limit.value_or(SIZE_MAX),
+                                    .min_size = options.min_size,
+                                    .sort = options.sort});
   std::string text;
   if (options.format == ReportFormat::kJson) {
-    text = ModulesJson(modules, inputs);
+    text = page::ModulesJson(counted, inputs.other_files);
   } else if (options.format == ReportFormat::kCsv) {
-    text = ModulesCsv(modules);
+    text = page::ModulesCsv(counted);
   } else {
-    text = ModulesPage(modules, hidden,
-                       options.inputs.size() == 1 ? options.inputs[0] : "the files given");
+    text = page::ModulesPage(counted, hidden,
+                             request.inputs.size() == 1 ? request.inputs[0] : "the files given");
   }
-  if (is_empty) {
-    console.ShowError("none of the modules has a plan that can be read, or made", hint);
-    return kBadUse;
-  }
-  return WriteOut(text, options.is_strict && has_findings ? kFinding : kFine, options, console);
+  return WriteOut(text, request.is_strict && has_findings ? kFinding : kFine, request, console);
 }
 
-int Report(const ReportOptions& options, Console& console) {
-  Result<Inputs> inputs = FindInputs(options.inputs);
-  if (!inputs) {
-    console.Show(inputs.error());
-    return kBadUse;
-  }
-  AddPrograms(options.module, *inputs);
+int Report(const ReportRequest& request, Console& console) {
+  const std::optional<Inputs> opened = console.Take(Open(request.inputs));
+  if (!opened) return kBadUse;
+  const std::optional<Inputs> inputs = console.Take(ChooseModules(*opened, request.options.plan));
+  if (!inputs) return kBadUse;
+  if (inputs->modules.size() > 1) return ReportMany(*inputs, request, console);
+  console.Show(LeftoverWarnings(inputs->leftovers), kMaxLeftovers);
   if (inputs->modules.empty()) {
-    ShowLeftovers(*inputs, console);
-    console.ShowError("there is no memory report in " + options.inputs[0],
+    console.ShowError("there is no memory report in " + request.inputs[0],
                       "XLA_FLAGS=--xla_dump_to=DIR makes XLA write them");
     return kBadUse;
   }
-  if (!FilterModules(options.module, *inputs, console)) return kBadUse;
-  if (inputs->modules.size() > 1) return ReportMany(*std::move(inputs), options, console);
-  ShowLeftovers(*inputs, console);
-  const int code = ReportOne(std::move(inputs->modules[0]), options, console);
-  return code == kFine && options.is_strict && !inputs->leftovers.empty() ? kFinding : code;
+  const int code = ReportOne(inputs->modules[0], request, console);
+  return code == kFine && request.is_strict && !inputs->leftovers.empty() ? kFinding : code;
 }
 
 ReportFormat FormatNamed(std::string_view name) {
@@ -165,22 +153,20 @@ bool CheckDialect(const std::string& name, Console& console) {
 }
 
 int Run(const Arguments& arguments, Console& console) {
-  ReportOptions options{.inputs = arguments.positionals,
-                        .module = arguments.option("module"),
-                        .format = FormatNamed(arguments.option("format")),
-                        .dialect = arguments.option("dialect"),
-                        .target = arguments.option("target"),
-                        .version = arguments.option("xla-version"),
-                        .part = arguments.option("part"),
-                        .table = arguments.option("table"),
-                        .allocation = arguments.option("allocation"),
-                        .output = arguments.option("output"),
-                        .limit = {},
-                        .sort = SortNamed(arguments.option("sort")),
-                        .is_strict = arguments.flag("strict"),
-                        .is_reconcile = arguments.flag("reconcile")};
-  if (options.dialect == "list") return console.Print(ReportDialectList(), kFine);
-  if (options.inputs.empty()) {
+  ReportRequest request = {.inputs = arguments.positionals,
+                           .options = {.format = FormatNamed(arguments.option("format")),
+                                       .plan = PlanOptionsOf(arguments, console),
+                                       .dialect = arguments.option("dialect"),
+                                       .part = arguments.option("part"),
+                                       .table = arguments.option("table"),
+                                       .allocation = arguments.option("allocation"),
+                                       .sort = SortNamed(arguments.option("sort")),
+                                       .is_reconcile = arguments.flag("reconcile")},
+                           .output = arguments.option("output"),
+                           .is_strict = arguments.flag("strict")};
+  page::ReportOptions& options = request.options;
+  if (options.dialect == "list") return console.Print(page::ReportDialectList(), kFine);
+  if (request.inputs.empty()) {
     console.ShowError("report needs an INPUT", "`stowplan report --help` shows its options");
     return kBadUse;
   }
@@ -206,20 +192,14 @@ int Run(const Arguments& arguments, Console& console) {
     if (!limit) return kBadUse;
     options.limit = *limit == 0 ? SIZE_MAX : *limit;
   }
-  const std::optional<int64_t> min_size = ParseBytes(arguments.option("min-size"));
+  const std::optional<int64_t> min_size = page::ParseBytes(arguments.option("min-size"));
   if (!min_size) {
     console.ShowError("--min-size wants a size, not `" + arguments.option("min-size") + "`",
                       "such as 4096, 512MiB, 16G");
     return kBadUse;
   }
   options.min_size = *min_size;
-  return Report(options, console);
-}
-
-std::vector<std::string_view> TargetNames() {
-  std::vector<std::string_view> names;
-  for (const Target& target : Targets()) names.push_back(target.name);
-  return names;
+  return Report(request, console);
 }
 
 std::vector<std::string_view> TableNames() {
@@ -254,57 +234,46 @@ CommandSpec ReportCommand() {
           "  stowplan report --format=json report.txt | jq .summary.peak\n",
       .positional = "INPUT",
       .count = Positionals::kAnyOrNone,
-      .options =
-          {
-              {.name = "module",
-               .value = "NAME",
-               .help = "of a directory, only the module of this name, or those with it in theirs"},
-              {.name = "limit",
-               .value = "N",
-               .help = "at most N rows of a table, 0: all (default: 10; all modules)"},
-              {.name = "min-size",
-               .value = "SIZE",
-               .help = "list only what is at least so large: 4096, 512KiB, 16G",
-               .fallback = "0"},
-              {.name = "sort",
-               .value = "KEY",
-               .help = "values (default: peak) and modules (default: size) by",
-               .choices = {"size", "peak", "name", "time"}},
-              {.name = "target",
-               .value = "NAME",
-               .help = "the machine, by which memory spaces are named; without, found",
-               .choices = TargetNames()},
-              {.name = "xla-version",
-               .value = "NAME",
-               .help = "the release whose rules count, when there is no plan"},
-              {.name = "reconcile",
-               .help = "show each figure that XLA and JAX print, and how it comes about"},
-              {.name = "strict", .help = "exit code 1 when something in the files is wrong"},
-              {.name = "format",
-               .value = "KIND",
-               .help = "how to print",
-               .fallback = "text",
-               .choices = {"text", "xla", "json", "csv", "minimalloc", "proto"}},
-              {.name = "dialect",
-               .value = "NAME",
-               .help = "xla: write as this release does; `list` shows them"},
-              {.name = "part",
-               .value = "NAME",
-               .help = "xla: only this file",
-               .choices = {"assignment", "values", "live-range", "usage"}},
-              {.name = "table",
-               .value = "NAME",
-               .help = "csv: which one",
-               .fallback = kDefaultTable,
-               .choices = TableNames()},
-              {.name = "allocation",
-               .value = "N",
-               .help = "minimalloc: which one (default: the largest of temporaries)"},
-              {.name = "output",
-               .short_name = 'o',
-               .value = "FILE",
-               .help = "write there, not to standard output"},
-          },
+      .options = WithPlanOptions({
+          {.name = "limit",
+           .value = "N",
+           .help = "at most N rows of a table, 0: all (default: 10; all modules)"},
+          {.name = "min-size",
+           .value = "SIZE",
+           .help = "list only what is at least so large: 4096, 512KiB, 16G",
+           .fallback = "0"},
+          {.name = "sort",
+           .value = "KEY",
+           .help = "values (default: peak) and modules (default: size) by",
+           .choices = {"size", "peak", "name", "time"}},
+          {.name = "reconcile",
+           .help = "show each figure that XLA and JAX print, and how it comes about"},
+          {.name = "strict", .help = "exit code 1 when something in the files is wrong"},
+          {.name = "format",
+           .value = "KIND",
+           .help = "how to print",
+           .fallback = "text",
+           .choices = {"text", "xla", "json", "csv", "minimalloc", "proto"}},
+          {.name = "dialect",
+           .value = "NAME",
+           .help = "xla: write as this release does; `list` shows them"},
+          {.name = "part",
+           .value = "NAME",
+           .help = "xla: only this file",
+           .choices = {"assignment", "values", "live-range", "usage"}},
+          {.name = "table",
+           .value = "NAME",
+           .help = "csv: which one",
+           .fallback = kDefaultTable,
+           .choices = TableNames()},
+          {.name = "allocation",
+           .value = "N",
+           .help = "minimalloc: which one (default: the largest of temporaries)"},
+          {.name = "output",
+           .short_name = 'o',
+           .value = "FILE",
+           .help = "write there, not to standard output"},
+      }),
       .run = Run,
   };
 }

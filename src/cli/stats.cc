@@ -8,13 +8,14 @@
 
 #include "base/human_bytes.h"
 #include "base/json_writer.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/names.h"
 #include "cli/number.h"
-#include "cli/report_text.h"
-#include "cli/suggest.h"
-#include "stowplan/read.h"
+#include "page/text.h"
+#include "session/module_errors.h"
+#include "session/names.h"
+#include "stowplan/session.h"
 
 namespace stowplan::cli {
 namespace {
@@ -28,10 +29,11 @@ struct StatsCommandOptions {
 
 std::string ToText(const hlo::Module& module, const Stats& stats,
                    const StatsCommandOptions& options) {
-  std::string out = "module " + Printable(module.view(module.header.name)) + ", entry " +
-                    Printable(module.name(module.entry)) +
+  std::string out = "module " + page::Printable(module.view(module.header.name)) + ", entry " +
+                    page::Printable(module.name(module.entry)) +
                     (module.header.is_scheduled ? ", scheduled\n\n" : ", not scheduled\n\n");
-  TextTable overview({TextTable::kLeft, TextTable::kRight, TextTable::kLeft});
+  page::TextTable overview(
+      {page::TextTable::kLeft, page::TextTable::kRight, page::TextTable::kLeft});
   overview.Add({"computations", std::to_string(stats.computations),
                 "of which " + std::to_string(stats.fused_computations) + " are fused"});
   overview.Add({"instructions", std::to_string(stats.instructions), ""});
@@ -43,7 +45,7 @@ std::string ToText(const hlo::Module& module, const Stats& stats,
 
   out +=
       "\nbytes by element type, all arrays together, on " + std::string(options.target.name) + "\n";
-  TextTable types({TextTable::kLeft, TextTable::kRight, TextTable::kRight});
+  page::TextTable types({page::TextTable::kLeft, page::TextTable::kRight, page::TextTable::kRight});
   for (const Stats::TypeBytes& row : stats.types) {
     types.Add({std::string(hlo::Name(row.type)),
                std::to_string(row.arrays) + (row.arrays == 1 ? " array " : " arrays"),
@@ -56,20 +58,21 @@ std::string ToText(const hlo::Module& module, const Stats& stats,
   }
 
   out += "\nlargest shapes\n";
-  TextTable shapes({TextTable::kRight, TextTable::kRight, TextTable::kLeft, TextTable::kLeft});
+  page::TextTable shapes({page::TextTable::kRight, page::TextTable::kRight, page::TextTable::kLeft,
+                          page::TextTable::kLeft});
   for (const Stats::ShapeBytes& row : stats.largest) {
     shapes.Add({HumanAndExactBytes(row.bytes), std::to_string(row.arrays) + " x",
                 ToString(module.shapes, row.shape),
                 row.first.is_none()
                     ? ""
-                    : "first in " + Shortened(Printable(module.name(row.first)), 60)});
+                    : "first in " + page::Shortened(page::Printable(module.name(row.first)), 60)});
   }
   shapes.Append(out);
 
   out += "\ninstructions by opcode\n";
-  TextTable opcodes({TextTable::kRight, TextTable::kLeft});
+  page::TextTable opcodes({page::TextTable::kRight, page::TextTable::kLeft});
   for (const Stats::OpcodeCount& row : stats.opcodes)
-    opcodes.Add({std::to_string(row.count), Shortened(Printable(row.opcode), 60)});
+    opcodes.Add({std::to_string(row.count), page::Shortened(page::Printable(row.opcode), 60)});
   opcodes.Append(out);
   return out;
 }

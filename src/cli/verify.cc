@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
-#include "cli/suggest.h"
-#include "stowplan/read.h"
+#include "session/module_errors.h"
+#include "stowplan/session.h"
 
 namespace stowplan::cli {
 namespace {
@@ -20,10 +21,6 @@ struct VerifyOptions {
   std::vector<std::string> files;
   size_t limit = kMaxErrors;  // complaints shown for each file
 };
-
-std::string CountOf(size_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
 
 // The exit code for this file; its line is appended to `report`.
 int VerifyFile(const std::string& file, size_t limit, Console& console, std::string& report) {
@@ -38,11 +35,12 @@ int VerifyFile(const std::string& file, size_t limit, Console& console, std::str
   const Diagnostics complaints = hlo::Verify(*module);
   console.Show(complaints, limit);
   if (!complaints.empty()) {
-    report += name + ": " + CountOf(complaints.size(), "complaint") + "\n";
+    report += name + ": " + CountOf(std::ssize(complaints), "complaint") + "\n";
     return kFinding;
   }
-  report += name + ": well-formed (" + CountOf(module->computations.size(), "computation") + ", " +
-            CountOf(module->instructions.size(), "instruction") + ")\n";
+  report += name + ": well-formed (" +
+            CountOf(static_cast<int64_t>(module->computations.size()), "computation") + ", " +
+            CountOf(static_cast<int64_t>(module->instructions.size()), "instruction") + ")\n";
   return kFine;
 }
 

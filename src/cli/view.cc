@@ -17,19 +17,24 @@
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
-#include "cli/keeper.h"
-#include "cli/module_choice.h"
+#include "cli/deadline.h"
 #include "cli/number.h"
-#include "cli/pair_input.h"
-#include "cli/plan_input.h"
-#include "cli/report_input.h"
-#include "cli/source_root.h"
+#include "cli/plan_arguments.h"
 #include "cli/view_files.h"
 #include "cli/view_index.h"
-#include "cli/view_scene.h"
+#include "page/source_root.h"
+#include "page/view_scene.h"
+#include "session/choose_module.h"
+#include "session/count_modules.h"
+#include "session/inputs.h"
+#include "session/pairs.h"
+#include "session/setting.h"
 
 namespace stowplan::cli {
 namespace {
+
+using page::ShownInput;
+using page::ViewOptions;
 
 constexpr std::string_view kPage = "view.html";
 constexpr std::string_view kFolder = "view";
@@ -44,31 +49,30 @@ bool MeansFolder(const std::string& output) {
   return output != "-" && !std::filesystem::path(output).has_extension();
 }
 
-// One page, of one input or of two; `names` are theirs.
-int ViewPage(std::vector<Inputs> inputs, const std::vector<std::string>& names,
-             const std::string& output, const ViewOptions& options, Console& console) {
+// One page, of one input or of two.
+int ViewPage(const std::vector<Inputs>& inputs, const std::string& output,
+             const ViewOptions& options, Console& console) {
   if (output.empty() &&
       !MayWritePages({std::string(kPage)}, "name another file with -o, or move it away", console))
     return kBadUse;
   view::Scene scene = {
       .title = {}, .modules = {}, .budget = options.budget, .sources = {}, .home = {}};
   std::vector<std::unique_ptr<ShownInput>> shown;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    PlanInputOptions one = options.input;
-    one.inputs = {names[i]};
-    std::optional<PlanInput> plan = FindPlan(std::move(inputs[i]), one, console);
-    if (!plan) return kBadUse;
-    shown.push_back(MakeShown(*std::move(plan), options, console));
-    if (shown.back() == nullptr || (options.needs_best() && !shown.back()->best)) return kBadUse;
+  for (const Inputs& input : inputs) {
+    std::optional<PlannedModule> planned = console.Take(LoadOne(input, options.plan));
+    if (!planned) return kBadUse;
+    std::optional<std::unique_ptr<ShownInput>> made =
+        console.Take(MakeShown(*std::move(planned), options));
+    if (!made) return kBadUse;
+    console.Show((*made)->problems);
+    if (options.needs_best() && !(*made)->best) return kBadUse;
+    shown.push_back(*std::move(made));
     AddTo(scene, *shown.back(), options);
   }
-  scene.title = shown[0]->plan.name;
+  scene.title = shown[0]->planned.name;
   const Result<std::string> bundle = view::WriteBundle(scene);
-  const Result<std::string> page = bundle ? view::WritePage(*bundle) : bundle;
-  if (!page) {
-    console.Show(page.error());
-    return kBadUse;
-  }
+  const std::optional<std::string> page = console.Take(bundle ? view::WritePage(*bundle) : bundle);
+  if (!page) return kBadUse;
   const std::unique_ptr<Output> file = console.Open(output.empty() ? std::string(kPage) : output);
   if (file == nullptr) return kBadUse;
   file->Write(*page);
@@ -84,27 +88,32 @@ std::string FolderFor(const std::string& output) {
 // One input: a page of it, or an index when it has several modules and nothing speaks against it.
 int ViewOne(const std::string& input, const std::string& output, const ViewOptions& options,
             Console& console) {
-  Result<Inputs> inputs = FindInputs({input});
-  if (!inputs) {
-    console.Show(inputs.error());
-    return kBadUse;
-  }
-  AddPrograms(options.input.module, *inputs);
-  const bool has_many = inputs->modules.size() > 1;
-  // FindPlan says what is wrong with a directory in which there is none.
-  if (!inputs->modules.empty()) {
-    Inputs chosen = *inputs;
-    if (!FilterModules(options.input.module, chosen, console)) return kBadUse;
-    if (IsFolder(output) || (chosen.modules.size() > 1 && MeansFolder(output)))
-      return ViewIndex({.title = input,
-                        .entries = EntriesOf(std::move(chosen.modules)),
-                        .leftovers = std::move(chosen.leftovers)},
-                       FolderFor(output), options, console);
-  }
-  const int code = ViewPage({*std::move(inputs)}, {input}, output, options, console);
-  if (code == kFine && has_many && options.input.module.empty())
+  const std::optional<Inputs> inputs = console.Take(Open({input}));
+  if (!inputs) return kBadUse;
+  std::optional<Inputs> chosen = console.Take(ChooseModules(*inputs, options.plan));
+  if (!chosen) return kBadUse;
+  const bool has_many = chosen->modules.size() > 1;
+  // LoadOne says what is wrong with a directory in which there is no module.
+  if (!chosen->modules.empty() && (IsFolder(output) || (has_many && MeansFolder(output))))
+    return ViewIndex({.title = input,
+                      .entries = EntriesOf(std::move(chosen->modules)),
+                      .leftovers = std::move(chosen->leftovers)},
+                     FolderFor(output), options, console);
+  const int code = ViewPage({*inputs}, output, options, console);
+  if (code == kFine && has_many && options.plan.module.empty())
     console.Note("note: -o FOLDER/ writes a page for each of them, and an index\n");
   return code;
+}
+
+// What the plan of a module takes; nothing when there is none.
+std::optional<int64_t> BytesOf(const InputModule& module, const PlanOptions& options) {
+  Inputs one;
+  one.modules = {module};
+  PlanOptions quiet = options;
+  quiet.on_module = {};
+  const CountedModules counted = CountGivenOrMade(one, quiet);
+  if (counted.modules.empty()) return std::nullopt;
+  return counted.modules[0].summary.bytes;
 }
 
 // The two of one name that take most, as modules of `inputs`; both as they are when no name is on
@@ -116,10 +125,14 @@ void KeepLargest(std::vector<ModulePair> pairs, const ViewOptions& options, Inpu
   size_t largest = 0;
   int64_t most = -1;
   for (size_t i = 0; pairs.size() > 1 && i < pairs.size(); ++i) {
-    Keeper keeper(console);
-    const std::optional<int64_t> a = BytesOf(*pairs[i].a, options.input, keeper);
-    const std::optional<int64_t> b = a ? BytesOf(*pairs[i].b, options.input, keeper) : a;
+    const std::optional<int64_t> a = BytesOf(*pairs[i].a, options.plan);
+    const std::optional<int64_t> b = a ? BytesOf(*pairs[i].b, options.plan) : a;
     const int64_t sum = b ? CheckedAdd(*a, *b).value_or(INT64_MAX) : -1;
+    const size_t loser = sum > most ? largest : i;
+    if (loser != i || i != largest) {
+      Forget(*pairs[loser].a);
+      Forget(*pairs[loser].b);
+    }
     if (sum <= most) continue;
     most = sum;
     largest = i;
@@ -135,15 +148,18 @@ void KeepLargest(std::vector<ModulePair> pairs, const ViewOptions& options, Inpu
 // Two: a page of both, or an index of all pairs.
 int ViewTwo(const std::string& a, const std::string& b, const std::string& output,
             const ViewOptions& options, Console& console) {
-  std::optional<InputPair> inputs = FindBothInputs(a, b, options.input, console);
+  std::optional<InputPair> inputs = console.Take(OpenBoth(a, b));
   if (!inputs) return kBadUse;
-  std::optional<std::vector<ModulePair>> pairs = PairsOf(*inputs, options.input, console);
+  std::optional<std::vector<ModulePair>> pairs =
+      console.Take(PairModules(inputs->a, inputs->b, options.plan));
   if (!pairs) return kBadUse;
   const bool has_many = pairs->size() > 1;
   if (IsFolder(output) || (has_many && MeansFolder(output))) {
-    std::vector<report::DumpLeftover> leftovers = std::move(inputs->a.leftovers);
-    std::ranges::move(inputs->b.leftovers, std::back_inserter(leftovers));
-    if (!options.input.module.empty()) leftovers.clear();
+    std::vector<Leftover> leftovers;
+    for (const Inputs* const side : {&inputs->a, &inputs->b}) {
+      const Result<Inputs> chosen = ChooseModules(*side, options.plan);
+      if (chosen) std::ranges::copy(chosen->leftovers, std::back_inserter(leftovers));
+    }
     return ViewIndex({.title = a + " and " + b,
                       .compared = {a, b},
                       .entries = EntriesOf(*std::move(pairs)),
@@ -151,8 +167,7 @@ int ViewTwo(const std::string& a, const std::string& b, const std::string& outpu
                      FolderFor(output), options, console);
   }
   KeepLargest(*std::move(pairs), options, *inputs, console);
-  const int code =
-      ViewPage({std::move(inputs->a), std::move(inputs->b)}, {a, b}, output, options, console);
+  const int code = ViewPage({inputs->a, inputs->b}, output, options, console);
   if (code == kFine && has_many)
     console.Note("note: -o FOLDER/ compares all modules by their names, and writes an index\n");
   return code;
@@ -161,22 +176,18 @@ int ViewTwo(const std::string& a, const std::string& b, const std::string& outpu
 int Run(const Arguments& arguments, Console& console) {
   const std::vector<std::string>& inputs = arguments.positionals;
   const std::string& output = arguments.option("output");
-  ViewOptions options = {.input = {.inputs = {},
-                                   .module = arguments.option("module"),
-                                   .target = arguments.option("target"),
-                                   .version = arguments.option("xla-version")},
+  ViewOptions options = {.plan = PlanOptionsOf(arguments, console),
                          .budget = {},
-                         .seconds = {},
                          .source_root = arguments.option("source-root"),
                          .is_best = arguments.option("policy") == "best",
                          .is_against_best = arguments.option("against") == "best"};
-  options.input.is_for_planning = options.needs_best();
+  options.plan.prefers_proto = options.needs_best();
   const auto refuse = [&](std::string_view message, std::string_view hint = {}) {
     console.ShowError(message, hint);
     return kBadUse;
   };
-  if (!CheckVersion(options.input.version, console)) return kBadUse;
-  if (!CheckRoot(options.source_root, console)) return kBadUse;
+  if (!console.Take(CheckRelease(options.plan.release))) return kBadUse;
+  if (!console.Take(page::CheckRoot(options.source_root))) return kBadUse;
   if (inputs.size() > 2) return refuse("view shows one program, or two beside each other");
   if (options.is_against_best && inputs.size() == 2)
     return refuse("--against=best is about one INPUT, and there are two", "leave one of them out");
@@ -187,8 +198,10 @@ int Run(const Arguments& arguments, Console& console) {
     if (!options.needs_best())
       return refuse("--time-limit is for the search of policy best",
                     "add --against=best or --policy=best");
-    options.seconds = ReadSeconds("time-limit", arguments, console);
-    if (!options.seconds) return kBadUse;
+    const std::optional<double> seconds = ReadSeconds("time-limit", arguments, console);
+    if (!seconds) return kBadUse;
+    options.plan.should_stop = StopAfter(*seconds);
+    options.plan.searches_on = true;
   }
   if (!arguments.option("budget").empty()) {
     options.budget = ReadBytes("budget", arguments, console);
@@ -232,7 +245,7 @@ CommandSpec ViewCommand() {
           "  stowplan view dump/ --module=step --against=best   how much lower can it get?\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
-      .options = WithPlanInput({
+      .options = WithPlanOptions({
           {.name = "output",
            .short_name = 'o',
            .value = "FILE",

@@ -24,8 +24,7 @@ bool MayWrite(const std::string& path) {
 
 }  // namespace
 
-bool MayWritePages(const std::vector<std::string>& paths, std::string_view hint,
-                   Listener& listener) {
+bool MayWritePages(const std::vector<std::string>& paths, std::string_view hint, Console& console) {
   Diagnostics refused;
   for (const std::string& path : paths) {
     if (MayWrite(path)) continue;
@@ -33,7 +32,7 @@ bool MayWritePages(const std::vector<std::string>& paths, std::string_view hint,
   }
   if (refused.empty()) return true;
   refused[0].hint = hint;
-  listener.Show(refused);
+  console.Show(refused);
   return false;
 }
 

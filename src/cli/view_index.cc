@@ -14,46 +14,49 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
-#include "cli/keeper.h"
+#include "cli/command.h"
 #include "cli/progress.h"
-#include "cli/report_list.h"
-#include "cli/report_text.h"
 #include "cli/view_files.h"
+#include "page/text.h"
 #include "report/derive.h"
+#include "session/choose_module.h"
+#include "session/count_modules.h"
+#include "session/note.h"
 #include "view/page_names.h"
 
 namespace stowplan::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using page::ShownInput;
 
 class IndexWriter {
  public:
-  IndexWriter(std::string folder, const ViewOptions& options, Console& console)
+  IndexWriter(std::string folder, const page::ViewOptions& options, Console& console)
       : folder_(std::move(folder)), options_(options), console_(console) {}
 
   // False, and a message, when nothing more can be written.
-  bool Add(IndexEntry entry, const std::string& file) {
-    Keeper keeper(console_);
-    const std::string name = entry.name;
-    const std::optional<std::string> page = PageOf(std::move(entry), file, keeper);
-    for (const Diagnostic& problem : keeper.kept()) {
-      if (problem.severity != Severity::kError) warnings_.push_back(problem);
+  bool Add(const IndexEntry& entry, const std::string& file) {
+    Diagnostics problems;
+    const Result<std::string> page = PageOf(entry, file, problems);
+    if (!page) Append(page.error(), problems);
+    for (const Diagnostic& problem : problems) {
+      if (problem.severity == Severity::kWarning) warnings_.push_back(problem);
     }
     // In a list a failure is one line.
-    const Diagnostic* const first = keeper.FirstError();
-    if (page && first != nullptr) leftovers_.push_back({name, OneLine(*first)});
+    const Diagnostic* const first = FirstError(problems);
+    if (page && first != nullptr) leftovers_.push_back({entry.name, OneLine(*first)});
     if (page) return Write(file, *page);
-    leftovers_.push_back({name, first == nullptr ? "cannot be shown" : OneLine(*first)});
+    leftovers_.push_back({entry.name, first == nullptr ? "cannot be shown" : OneLine(*first)});
     if (first != nullptr && first_error_.empty()) first_error_ = {*first};
     return true;
   }
 
   int Finish(std::string title, std::vector<std::string> compared,
-             std::vector<report::DumpLeftover> leftovers) {
+             std::vector<Leftover> leftovers) {
     console_.Show(warnings_);
     leftovers.insert(leftovers.begin(), leftovers_.begin(), leftovers_.end());
-    ShowLeftovers({.modules = {}, .leftovers = leftovers}, console_);
+    console_.Show(LeftoverWarnings(leftovers), kMaxLeftovers);
     if (index_.rows.empty()) {
       console_.Show(first_error_);  // with what to do about it
       console_.ShowError("none of the modules could be shown");
@@ -68,7 +71,7 @@ class IndexWriter {
     index_.title = std::move(title);
     index_.compared = std::move(compared);
     index_.budget = options_.budget;
-    for (report::DumpLeftover& leftover : leftovers)
+    for (Leftover& leftover : leftovers)
       index_.problems.push_back({std::move(leftover.path), std::move(leftover.reason)});
     const Result<std::string> page = view::WritePage(view::WriteIndexBundle(index_));
     if (!page) {
@@ -86,21 +89,24 @@ class IndexWriter {
  private:
   // "dump/m.hlo.pb: the file is empty"
   static std::string OneLine(const Diagnostic& error) {
-    const report::DumpLeftover line = LeftoverOf(error);
+    const Leftover line = LeftoverOf(error);
     return line.path.empty() || line.path == "stowplan" ? line.reason
                                                         : line.path + ": " + line.reason;
   }
 
-  std::unique_ptr<ShownInput> Load(InputModule module, const std::string& name, Listener& quiet) {
-    std::optional<PlanInput> plan = LoadPlan(std::move(module), options_.input, quiet);
-    if (!plan) return nullptr;
-    plan->name = name;
-    std::unique_ptr<ShownInput> shown = MakeShown(*std::move(plan), options_, quiet);
-    return shown != nullptr && options_.is_best && !shown->best ? nullptr : std::move(shown);
+  Result<std::unique_ptr<ShownInput>> LoadShown(const InputModule& module, const std::string& name,
+                                                Diagnostics& problems) {
+    STOWPLAN_TRY(PlannedModule planned, Load(module, options_.plan));
+    planned.name = name;
+    STOWPLAN_TRY(std::unique_ptr<ShownInput> shown, MakeShown(std::move(planned), options_));
+    if (options_.is_best && !shown->best) return std::unexpected(std::move(shown->problems));
+    Append(shown->problems, problems);
+    return shown;
   }
 
   // The page, and its row in the index.
-  std::optional<std::string> PageOf(IndexEntry entry, const std::string& file, Listener& quiet) {
+  Result<std::string> PageOf(const IndexEntry& entry, const std::string& file,
+                             Diagnostics& problems) {
     view::Scene scene = {.title = entry.name,
                          .modules = {},
                          .budget = options_.budget,
@@ -108,35 +114,29 @@ class IndexWriter {
                          .home = std::string(view::kIndexPage)};
     std::unique_ptr<ShownInput> base;
     if (entry.base) {
-      base = Load(*std::move(entry.base), entry.name, quiet);
-      if (base == nullptr) return std::nullopt;
+      STOWPLAN_TRY(base, LoadShown(*entry.base, entry.name, problems));
       AddTo(scene, *base, options_);
     }
-    const std::unique_ptr<ShownInput> shown = Load(std::move(entry.module), entry.name, quiet);
-    if (shown == nullptr) return std::nullopt;
+    STOWPLAN_TRY(const std::unique_ptr<ShownInput> shown,
+                 LoadShown(entry.module, entry.name, problems));
     AddTo(scene, *shown, options_);
     const auto bytes_of = [](const view::Shown& module) {
       return report::TotalBytes(*module.picture->report);
     };
-    Result<view::IndexRow> row = view::IndexRowOf(base ? scene.modules[1] : scene.modules[0]);
-    if (row && scene.modules.size() == 2) {
+    STOWPLAN_TRY(view::IndexRow row, view::IndexRowOf(base ? scene.modules[1] : scene.modules[0]));
+    if (scene.modules.size() == 2) {
       if (base) {
-        row->base_bytes = bytes_of(scene.modules[0]);
+        row.base_bytes = bytes_of(scene.modules[0]);
       } else {
-        row->best_bytes = bytes_of(scene.modules[1]);
+        row.best_bytes = bytes_of(scene.modules[1]);
       }
     }
-    const Result<std::string> bundle =
-        row ? view::WriteBundle(scene) : std::unexpected(row.error());
-    Result<std::string> page = bundle ? view::WritePage(*bundle) : bundle;
-    if (!page) {
-      quiet.Show(page.error());
-      return std::nullopt;
-    }
-    row->file = file;
-    row->only = std::move(entry.only);
-    index_.rows.push_back(*std::move(row));
-    return *std::move(page);
+    STOWPLAN_TRY(const std::string bundle, view::WriteBundle(scene));
+    STOWPLAN_TRY(std::string page, view::WritePage(bundle));
+    row.file = file;
+    row.only = entry.only;
+    index_.rows.push_back(std::move(row));
+    return page;
   }
 
   bool Write(const std::string& name, std::string_view page) {
@@ -154,13 +154,13 @@ class IndexWriter {
   }
 
   std::string folder_;
-  const ViewOptions& options_;
+  const page::ViewOptions& options_;
   Console& console_;
   view::Index index_;
   Diagnostics warnings_;
-  Diagnostics first_error_;                      // of the first that cannot be shown
-  std::vector<report::DumpLeftover> leftovers_;  // modules that cannot be shown
-  int64_t written_ = 0;                          // bytes
+  Diagnostics first_error_;          // of the first that cannot be shown
+  std::vector<Leftover> leftovers_;  // modules that cannot be shown
+  int64_t written_ = 0;              // bytes
 };
 
 }  // namespace
@@ -193,7 +193,7 @@ std::vector<IndexEntry> EntriesOf(std::vector<ModulePair> pairs) {
   return entries;
 }
 
-int ViewIndex(IndexInput input, const std::string& folder, const ViewOptions& options,
+int ViewIndex(IndexInput input, const std::string& folder, const page::ViewOptions& options,
               Console& console) {
   view::PageNames names;
   std::vector<std::string> files;
@@ -209,7 +209,7 @@ int ViewIndex(IndexInput input, const std::string& folder, const ViewOptions& op
     Progress progress(input.entries.size(), console.is_watched());
     for (size_t i = 0; i < files.size(); ++i) {
       progress.Next(input.entries[i].name);
-      if (!writer.Add(std::move(input.entries[i]), files[i])) return kBadUse;
+      if (!writer.Add(input.entries[i], files[i])) return kBadUse;
     }
   }
   return writer.Finish(std::move(input.title), std::move(input.compared),

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cli/console.h"
-#include "cli/pair_input.h"
-#include "cli/report_input.h"
-#include "cli/view_scene.h"
+#include "page/view_scene.h"
+#include "session/pairs.h"
+#include "stowplan/session.h"
 
 namespace stowplan::cli {
 
@@ -30,13 +30,13 @@ struct IndexInput {
   std::string title;
   std::vector<std::string> compared = {};  // what A and B are; empty: there is one input
   std::vector<IndexEntry> entries;
-  std::vector<report::DumpLeftover> leftovers;
+  std::vector<Leftover> leftovers;
 };
 
 // Writes the pages into `folder`, which is made; index.html last, so that what it names is there.
 // What cannot be shown is listed with the reason. Nothing is written when a page would take the
 // place of another's file. The exit code.
-int ViewIndex(IndexInput input, const std::string& folder, const ViewOptions& options,
+int ViewIndex(IndexInput input, const std::string& folder, const page::ViewOptions& options,
               Console& console);
 
 }  // namespace stowplan::cli

@@ -27,8 +27,8 @@
 #include "stowplan/hlo/module.h"
 #include "stowplan/hlo/opcode.h"
 #include "stowplan/report/report.h"
+#include "stowplan/target/target.h"
 #include "target/guess.h"
-#include "target/target.h"
 
 namespace stowplan::explain {
 

@@ -10,7 +10,7 @@
 #include "schedule/make_schedule.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan {
 

@@ -9,7 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "explain/partition.h"
 #include "explain/why.h"
 #include "python/bind.h"
@@ -34,7 +34,7 @@ By ByNamed(const std::string& name) {
     names.push_back(explain::Name(static_cast<By>(i)));
     list += (list.empty() ? "there is " : ", ") + std::string(names.back());
   }
-  const std::string hint = cli::DidYouMean(name, names);
+  const std::string hint = DidYouMean(name, names);
   Refuse("memory cannot be split by `" + name + "`", hint.empty() ? list : hint);
 }
 
@@ -69,7 +69,7 @@ Text PartitionPage(Plan& plan, const std::string& by, std::optional<int64_t> tim
                    std::optional<int64_t> space, size_t limit) {
   const Unlocked unlocked;
   const By question = ByNamed(by);
-  return cli::PartitionPage(ViewOf(plan, time, space, limit), question);
+  return page::PartitionPage(ViewOf(plan, time, space, limit), question);
 }
 
 // (time, bytes, (row of the value, bytes, padding among them)...)
@@ -94,12 +94,7 @@ StepArray CurveOf(nb::handle self, std::optional<int64_t> space) {
   {
     const Unlocked unlocked;
     plan.CheckSpace(space);
-    const explain::Curves& curves = plan.curves();
-    curve = &curves.all;
-    if (space) {
-      const auto found = std::ranges::find(curves.spaces, space, &explain::Curve::space);
-      if (found != curves.spaces.end()) curve = &*found;
-    }
+    curve = &plan.curves().of(space);
   }
   static_assert(sizeof(explain::Step) == 2 * sizeof(int64_t));
   static_assert(std::is_standard_layout_v<explain::Step>);
@@ -115,7 +110,7 @@ std::vector<explain::Why> WhysOf(Plan& plan, const std::string& name) {
     names.reserve(report.values.size());
     for (size_t i = 0; i < report.values.size(); ++i)
       names.push_back(explain::ValueName(report, report::ValueId(i)));
-    Refuse("there is no value `" + name + "`", cli::DidYouMean(name, {names.begin(), names.end()}));
+    Refuse("there is no value `" + name + "`", DidYouMean(name, {names.begin(), names.end()}));
   }
   std::vector<explain::Why> whys;
   const Analysis* const analysis = plan.analysis();
@@ -127,19 +122,20 @@ std::vector<explain::Why> WhysOf(Plan& plan, const std::string& name) {
 std::tuple<Text, Text> WhyOf(Plan& plan, const std::string& name) {
   const Unlocked unlocked;
   const std::vector<explain::Why> whys = WhysOf(plan, name);
-  const cli::ExplainView view = plan.has_peak() ? ViewOf(plan, std::nullopt, LargestSpace(plan), 8)
-                                                : cli::ExplainView{.picture = plan.picture(),
-                                                                   .name = plan.input().name,
-                                                                   .input = plan.input().name,
-                                                                   .is_ours = plan.input().is_ours,
-                                                                   .space = {},
-                                                                   .moment = {}};
+  const page::ExplainView view = plan.has_peak()
+                                     ? ViewOf(plan, std::nullopt, LargestSpace(plan), 8)
+                                     : page::ExplainView{.picture = plan.picture(),
+                                                         .name = plan.name(),
+                                                         .input = plan.name(),
+                                                         .is_made = plan.planned().is_made(),
+                                                         .space = {},
+                                                         .moment = {}};
   std::string page;
   for (const explain::Why& why : whys) {
     if (!page.empty()) page += '\n';
-    page += cli::WhyPage(view, why);
+    page += page::WhyPage(view, why);
   }
-  return {page, cli::ExplainJson(view, By::kKind, false, whys)};
+  return {page, page::ExplainJson(view, By::kKind, false, whys)};
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/human_bytes.h"
-#include "cli/names.h"
-#include "cli/report_text.h"
+#include "page/text.h"
 #include "python/bind.h"
 #include "python/lock.h"
 #include "python/text.h"
+#include "session/names.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -21,35 +21,39 @@ namespace {
 
 std::shared_ptr<Plan> Load(const std::vector<std::string>& paths, const std::string& module,
                            const std::string& target, const std::string& xla_version,
-                           const std::vector<std::string>& parameter_names) {
+                           const std::vector<std::string>& parameter_names, bool allow_unsound,
+                           bool allow_unchecked) {
   const Unlocked unlocked;
-  return Plan::Load(paths, {.module = module,
-                            .target = target,
-                            .version = xla_version,
-                            .parameter_names = parameter_names});
+  LoadOptions options = OptionsOf(module, target, xla_version);
+  options.plan.allow_unsound = allow_unsound;
+  options.plan.allow_unchecked = allow_unchecked;
+  options.parameter_names = parameter_names;
+  return Plan::Load(paths, std::move(options));
 }
 
 std::shared_ptr<Plan> LoadBytes(const nb::bytes& data, const std::string& name,
                                 const std::string& target, const std::string& xla_version,
                                 const std::vector<std::string>& parameter_names,
-                                const std::string& caller) {
+                                const std::string& caller, bool allow_unsound,
+                                bool allow_unchecked) {
   // The caller holds the bytes, and nobody can change them.
   const std::string_view bytes(data.c_str(), data.size());
   const Unlocked unlocked;
-  return Plan::LoadBytes(bytes, name,
-                         {.target = target,
-                          .version = xla_version,
-                          .parameter_names = parameter_names,
-                          .caller = caller});
+  LoadOptions options = OptionsOf({}, target, xla_version, caller);
+  options.plan.allow_unsound = allow_unsound;
+  options.plan.allow_unchecked = allow_unchecked;
+  options.parameter_names = parameter_names;
+  return Plan::LoadBytes(bytes, name, std::move(options));
 }
 
 std::vector<Text> Texts(const auto& texts) { return {texts.begin(), texts.end()}; }
 
 // Whose plan it is, in a sentence without its full stop.
 std::string Whose(const Plan& plan) {
-  if (plan.input().is_ours) return "Stowplan's own, by XLA's rules";
-  return plan.input().sources.empty() ? "XLA's own, from the module's file or executable"
-                                      : "XLA's own, from its report";
+  if (plan.planned().origin == Origin::kBest) return "Stowplan's own, lower than XLA's";
+  if (plan.planned().is_made()) return "Stowplan's own, by XLA's rules";
+  return plan.planned().sources.empty() ? "XLA's own, from the module's file or executable"
+                                        : "XLA's own, from its report";
 }
 
 std::optional<Text> TargetOf(Plan& plan) {
@@ -97,29 +101,34 @@ std::optional<std::tuple<int64_t, int64_t>> PeakOf(const Plan& plan) {
 void BindLoad(nb::module_& module, PlanClass& plan) {
   module.def("load", Load, "paths"_a, nb::kw_only(), "module"_a = "", "target"_a = "",
              "xla_version"_a = "", "parameter_names"_a = std::vector<std::string>(),
+             "allow_unsound"_a = false, "allow_unchecked"_a = false,
              "The plan in these files or this dump directory.");
   module.def("load_bytes", LoadBytes, "data"_a, "name"_a = "<bytes>", nb::kw_only(),
              "target"_a = "", "xla_version"_a = "",
              "parameter_names"_a = std::vector<std::string>(), "caller"_a = "the call",
+             "allow_unsound"_a = false, "allow_unchecked"_a = false,
              "The plan in these bytes: a module or a report, text or proto, packed or not.");
-  module.def("target_names", [] { return Texts(cli::TargetNames()); });
-  module.def("xla_versions", [] { return Texts(cli::VersionNames()); });
+  module.def("target_names", [] { return Texts(TargetNames()); });
+  module.def("xla_versions", [] { return Texts(ReleaseNames()); });
   module.def(
-      "parse_bytes", [](const Text& text) { return cli::ParseBytes(text.bytes); }, "text"_a,
+      "parse_bytes", [](const Text& text) { return page::ParseBytes(text.bytes); }, "text"_a,
       "Bytes of 512K, 16GiB, 1.5G; None when it is no size.");
   module.def(
       "human_bytes", [](int64_t bytes) { return HumanAndExactBytes(bytes); }, "bytes"_a,
       "1.50GiB (1610612736)");
-  plan.def_prop_ro("name", [](const Plan& self) { return Text(self.input().name); })
+  plan.def_prop_ro("name", [](const Plan& self) { return Text(self.name()); })
       .def_prop_ro("notes", [](const Plan& self) { return Texts(self.notes()); })
-      .def_prop_ro("is_ours", [](const Plan& self) { return self.input().is_ours; })
+      .def_prop_ro("is_ours", [](const Plan& self) { return self.planned().is_made(); })
+      .def_prop_ro("origin", [](const Plan& self) { return Text(Name(self.planned().origin)); })
+      .def_prop_ro("verdict",
+                   [](const Plan& self) { return Text(Name(self.planned().verdict.soundness)); })
       .def_prop_ro("whose", [](const Plan& self) { return Text(Whose(self)); })
       .def_prop_ro("has_program", [](const Plan& self) { return self.program() != nullptr; })
       .def_prop_ro("has_peak", [](const Plan& self) { return self.has_peak(); })
       .def_prop_ro("target", TargetOf)
       .def_prop_ro("backend", BackendOf)
       .def_prop_ro(
-          "xla_version", [](const Plan& self) { return self.options().version; },
+          "xla_version", [](const Plan& self) { return self.options().plan.release; },
           "As it was told; empty: it was not.")
       .def_prop_ro("bytes", [](const Plan& self) { return self.summary().bytes; })
       .def_prop_ro("unknown",

@@ -4,11 +4,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "cli/pair_input.h"
 #include "python/bind.h"
 #include "python/failure.h"
 #include "python/lock.h"
 #include "python/text.h"
+#include "session/inputs.h"
+#include "session/pairs.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,11 +21,11 @@ namespace {
 using ModuleRow = std::tuple<Text, std::vector<std::string>>;
 std::vector<ModuleRow> ModulesOf(const std::string& folder) {
   const Unlocked unlocked;
-  Collector collector;
   std::vector<ModuleRow> rows;
-  for (const cli::NamedModule& found : collector.Need(cli::FindModules(folder, {}, collector))) {
+  for (const NamedModule& found :
+       Need(NamedModules(Need(Open({folder})), OptionsOf({}, {}, {}).plan))) {
     std::vector<std::string> paths;
-    for (const std::optional<cli::InputFile>& file : found.module.files)
+    for (const std::optional<InputFile>& file : found.module.files->files)
       if (file) paths.push_back(file->path);
     rows.emplace_back(found.name, std::move(paths));
   }

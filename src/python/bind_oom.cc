@@ -10,9 +10,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "cli/oom_dump.h"
-#include "cli/oom_view.h"
 #include "oom/oom.h"
+#include "page/oom_dump.h"
+#include "page/oom_view.h"
 #include "python/bind.h"
 #include "python/failure.h"
 #include "python/lock.h"
@@ -44,25 +44,16 @@ Pages PagesOf(std::string_view bytes, std::optional<size_t> incident, size_t lim
   if (*incident >= log.incidents.size())
     Refuse("there is no incident " + std::to_string(*incident),
            "there are " + std::to_string(log.incidents.size()) + ", counted from 0");
-  cli::OomView view{.log = log,
-                    .incident = *incident,
-                    .input = {},
-                    .limit = limit,
-                    .speech = cli::Speech::kPython};
-  std::optional<cli::OomDump> joined;
+  page::OomView view{
+      .log = log, .incident = *incident, .input = {}, .limit = limit, .speech = Speech::kPython};
+  std::optional<page::OomDump> joined;
   if (!dump.empty()) {
-    Collector collector;
-    joined = collector.Need(cli::JoinDump(log.incidents[*incident],
-                                          {.input = {.inputs = dump,
-                                                     .module = options.module,
-                                                     .target = options.target,
-                                                     .version = options.version},
-                                           .should_stop = watch.should_stop(),
-                                           .limit = limit},
-                                          collector));
+    joined = Need(page::JoinDump(
+        log.incidents[*incident],
+        {.paths = dump, .plan = options.plan, .should_stop = watch.should_stop(), .limit = limit}));
     view.dump = &*joined;
   }
-  return {cli::OomPage(view), cli::OomJson(view)};
+  return {page::OomPage(view), page::OomJson(view)};
 }
 
 // The page and the JSON of `stowplan explain-oom`, and whether Ctrl-C ended the search for advice;
@@ -73,8 +64,7 @@ std::tuple<Text, Text, bool> ExplainOom(const nb::bytes& text, std::optional<siz
                                         const std::string& version, double time_limit) {
   const std::string_view bytes(static_cast<const char*>(text.data()), text.size());
   Watch watch(time_limit);
-  Pages pages = PagesOf(bytes, incident, limit, dump,
-                        {.module = module, .target = target, .version = version}, watch);
+  Pages pages = PagesOf(bytes, incident, limit, dump, OptionsOf(module, target, version), watch);
   watch.Finish();
   return {std::move(pages.page), std::move(pages.json), watch.is_interrupted()};
 }

@@ -5,11 +5,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "cli/explain_view.h"
-#include "cli/plan_setting.h"
-#include "cli/report_formats.h"
-#include "cli/report_json.h"
-#include "cli/report_page.h"
+#include "page/explain_view.h"
+#include "page/report_formats.h"
+#include "page/report_json.h"
+#include "page/report_page.h"
 #include "python/bind.h"
 #include "python/explain.h"
 #include "python/failure.h"
@@ -17,6 +16,7 @@
 #include "python/text.h"
 #include "report/reconcile.h"
 #include "report/write.h"
+#include "session/load.h"
 #include "view/view.h"
 
 namespace nb = nanobind;
@@ -25,32 +25,27 @@ using namespace nb::literals;
 namespace stowplan::python {
 namespace {
 
-cli::PageOptions PageOptionsOf(const Plan& plan) {
-  std::string target = plan.options().target;
+page::PageOptions PageOptionsOf(const Plan& plan) {
+  std::string target = plan.options().plan.target;
   // A plan of ours has no file that shows it.
-  if (target.empty() && plan.input().is_ours && plan.input().target)
-    target = plan.input().target->name;
-  cli::PageOptions options = cli::PageOptionsFor(plan.input().name, plan.report(), target);
-  options.speech = cli::Speech::kPython;
+  if (target.empty() && plan.planned().is_made() && plan.planned().target)
+    target = plan.planned().target->name;
+  page::PageOptions options = page::PageOptionsFor(plan.name(), plan.report(), target);
+  options.speech = Speech::kPython;
   return options;
 }
 
 Text ReportPage(const Plan& plan, size_t limit) {
   const Unlocked unlocked;
-  cli::PageOptions options = PageOptionsOf(plan);
+  page::PageOptions options = PageOptionsOf(plan);
   options.limit = limit == 0 ? SIZE_MAX : limit;
-  return cli::ReportPage(plan.report(), plan.summary(), plan.program(), options);
+  return page::ReportPage(plan.report(), plan.summary(), plan.program(), options);
 }
 
 // CPUs' figures do without.
 std::optional<Temporaries> TemporariesOf(const Plan& plan, report::Backend backend) {
   if (plan.program() == nullptr || backend == report::Backend::kCpu) return std::nullopt;
-  std::string target = plan.options().target;
-  if (target.empty() && plan.input().target) target = plan.input().target->name;
-  return cli::FindTemporaries(
-      *plan.program(),
-      {.file = plan.input().name, .target = target, .version = plan.options().version},
-      plan.report());
+  return FindTemporaries(plan.planned(), plan.options().plan);
 }
 
 // (where it is printed, the figure, computed, as the files say it, how it follows)
@@ -58,7 +53,7 @@ using FigureRow = std::tuple<Text, Text, std::optional<int64_t>, std::optional<i
 // The figures, and the page that shows them: together, since a plan is made for each question.
 std::tuple<std::vector<FigureRow>, Text> ReconcileFigures(const Plan& plan) {
   const Unlocked unlocked;
-  const cli::PageOptions options = PageOptionsOf(plan);
+  const page::PageOptions options = PageOptionsOf(plan);
   const std::optional<Temporaries> temporaries = TemporariesOf(plan, options.backend);
   std::vector<FigureRow> rows;
   for (const report::ReconcileGroup& group :
@@ -68,19 +63,20 @@ std::tuple<std::vector<FigureRow>, Text> ReconcileFigures(const Plan& plan) {
         rows.emplace_back(group.title, row.figure, row.computed, row.said, row.how);
     }
   }
-  return {std::move(rows), cli::ReconcilePage(plan.report(), plan.summary(), temporaries, options)};
+  return {std::move(rows),
+          page::ReconcilePage(plan.report(), plan.summary(), temporaries, options)};
 }
 
 Text ExplainPage(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
                  size_t limit) {
   const Unlocked unlocked;
-  return cli::ExplainPage(ViewOf(plan, time, space ? space : LargestSpace(plan), limit));
+  return page::ExplainPage(ViewOf(plan, time, space ? space : LargestSpace(plan), limit));
 }
 
 Text Json(const Plan& plan) {
   const Unlocked unlocked;
-  return cli::ReportJson(plan.report(), plan.summary(), PageOptionsOf(plan).backend,
-                         plan.input().is_ours);
+  return page::ReportJson(plan.report(), plan.summary(), PageOptionsOf(plan).backend,
+                          plan.planned().is_made());
 }
 
 // XLA's own report, all in one text.
@@ -94,14 +90,14 @@ Text XlaText(const Plan& plan) {
 // The viewer's page, of one plan or of two beside each other.
 Text Html(Plan& plan, Plan* other, std::optional<int64_t> budget) {
   const Unlocked unlocked;
-  view::Scene scene = {.title = plan.input().name, .modules = {}, .budget = budget, .sources = {}};
+  view::Scene scene = {.title = plan.name(), .modules = {}, .budget = budget, .sources = {}};
   for (Plan* const shown : {&plan, other}) {
     if (shown == nullptr) continue;
     scene.modules.push_back({.picture = &shown->picture(),
                              .analysis = shown->analysis(),
-                             .name = shown->input().name,
-                             .plan = shown->input().is_ours ? "Stowplan's plan, by XLA's rules"
-                                                            : "XLA's plan, from its report",
+                             .name = shown->name(),
+                             .plan = shown->planned().is_made() ? "Stowplan's plan, by XLA's rules"
+                                                                : "XLA's plan, from its report",
                              .bounds = {}});
   }
   const std::string bundle = Need(view::WriteBundle(scene));

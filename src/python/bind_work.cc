@@ -7,12 +7,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/json_writer.h"
-#include "cli/advice.h"
-#include "cli/assign_plan.h"
-#include "cli/best_text.h"
-#include "cli/check_view.h"
-#include "cli/diff_view.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
+#include "page/advice_page.h"
+#include "page/best_text.h"
+#include "page/check_page.h"
+#include "page/diff_view.h"
 #include "python/bind.h"
 #include "python/failure.h"
 #include "python/lock.h"
@@ -25,13 +24,6 @@ using namespace nb::literals;
 namespace stowplan::python {
 namespace {
 
-std::string FileOf(const Plan& plan) {
-  const hlo::Module* const program = plan.program();
-  if (program == nullptr || !program->source || IsPlaceholder(program->source->name()))
-    return plan.input().name;
-  return program->source->name();
-}
-
 // (JSON, page, whether Ctrl-C ended it)
 std::tuple<Text, Text, bool> Advise(Plan& plan, std::optional<int64_t> space, size_t limit,
                                     std::optional<double> time_limit) {
@@ -41,20 +33,15 @@ std::tuple<Text, Text, bool> Advise(Plan& plan, std::optional<int64_t> space, si
   {
     const Unlocked unlocked;
     plan.CheckSpace(space);
-    Collector collector;
-    const cli::AdviceOptions options = {.input = plan.input().name,
-                                        .target = plan.options().target,
-                                        .version = plan.options().version,
-                                        .space = space,
-                                        .should_stop = watch.should_stop(),
-                                        .limit = limit,
-                                        .has_refused = true,
-                                        .parameter_names = plan.options().parameter_names,
-                                        .speech = cli::Speech::kPython};
+    advise::AdviseOptions options;
+    options.space = space.value_or(0);
+    options.parameter_names = plan.options().parameter_names;
+    options.should_stop = watch.should_stop();
     const advise::AdviceReport report =
-        collector.Need(cli::MakeAdvice(plan.input(), options, collector));
-    json = cli::AdviceJson(report, plan.input());
-    page = cli::AdvicePage(report, plan.input(), options);
+        Need(advise::AdvisePlanned(plan.planned(), plan.options().plan, std::move(options)));
+    json = page::AdviceJson(report, plan.name());
+    page = page::AdvicePage(report, plan.name(),
+                            {.limit = limit, .has_refused = true, .speech = Speech::kPython});
   }
   watch.Finish();
   return {json, page, watch.is_interrupted()};
@@ -71,66 +58,47 @@ using HeapRow = std::tuple<int64_t,                 // memory space
 
 // Bytes of memory space 0 in the plan, and in every plan at least; a sentence.
 using FitRow = std::tuple<int64_t, int64_t, Text>;
-// (the plan, heaps, their table, whether it is sound, whether Ctrl-C ended the search, how it
-// stands to the memory limit)
-using Assigned = std::tuple<std::shared_ptr<Plan>, std::vector<HeapRow>, Text, bool, bool,
-                            std::optional<FitRow>>;
+// (the plan, heaps, their table, whether Ctrl-C ended the search, how it stands to the memory
+// limit)
+using Assigned =
+    std::tuple<std::shared_ptr<Plan>, std::vector<HeapRow>, Text, bool, std::optional<FitRow>>;
 Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, bool allow_unsound,
-                std::optional<double> time_limit, const std::string& preset) {
+                bool allow_unchecked, std::optional<double> time_limit, const std::string& preset) {
   Watch watch(time_limit);
   std::shared_ptr<Plan> made;
   std::vector<HeapRow> heaps;
   std::string table;
-  bool is_sound = true;
   std::optional<FitRow> fit;
   {
     const Unlocked unlocked;
-    if (plan.program() == nullptr)
-      Refuse("a plan is made of the program itself, and there are only reports",
-             "give the module (.txt or .hlo.pb)");
-    std::string target = plan.options().target;
-    if (target.empty() && plan.picture().target) target = plan.picture().target->name;
-    const cli::AssignRequest request = {.plan = {.file = FileOf(plan),
-                                                 .target = target,
-                                                 .version = plan.options().version,
-                                                 .preset = preset},
-                                        .is_best = is_best,
-                                        .best = {.memory_limit = memory_limit,
-                                                 .should_stop = watch.should_stop(),
-                                                 .searches_on = time_limit.has_value()},
-                                        .allows_unsound = allow_unsound};
-    Collector collector;
-    cli::PreparedModule prepared =
-        collector.Need(cli::Prepare(*plan.program(), request, collector));
-    cli::AssignedPlan assigned = collector.Need(cli::MakePlan(prepared, request, collector));
-    for (const BestHeap& heap : assigned.plan.heaps)
+    PlanOptions options = plan.options().plan;
+    options.policy = is_best ? Policy::kBest : Policy::kXla;
+    options.allow_unsound = allow_unsound;
+    options.allow_unchecked = allow_unchecked;
+    options.preset = preset;
+    options.memory_limit = memory_limit;
+    options.should_stop = watch.should_stop();
+    options.searches_on = time_limit.has_value();
+    PlannedModule planned = Need(stowplan::Plan(plan.planned(), options));
+    for (const BestHeap& heap : planned.heaps)
       heaps.emplace_back(heap.color, heap.xla_bytes, heap.bytes, heap.bound, heap.floor,
-                         heap.bound_time, cli::Proof(heap));
-    if (is_best) table = cli::HeapTable(assigned.plan.heaps);
+                         heap.bound_time, page::Proof(heap));
+    if (is_best) table = page::HeapTable(planned.heaps);
     if (memory_limit) {
-      const cli::MemoryFit found = cli::FitOf(assigned.plan, *memory_limit);
-      fit = {found.bytes, found.floor, cli::Sentence(found)};
+      const page::MemoryFit found = page::FitOf(planned, *memory_limit);
+      fit = {found.bytes, found.floor, page::Sentence(found)};
     }
-    is_sound = assigned.is_sound;
-    cli::PlanInput input;
-    input.name = plan.input().name;
-    input.report = std::move(assigned.report);
-    input.target = prepared.setting.rules.target;
-    input.program = std::move(prepared.module);
-    input.analysis = std::move(prepared.analysis);
-    input.is_ours = true;
-    made = Plan::Adopt(std::move(input), plan.options(), collector.notes());
+    made = Plan::Adopt(std::move(planned), plan.options());
   }
   watch.Finish();
-  return {std::move(made), std::move(heaps),       table,
-          is_sound,        watch.is_interrupted(), std::move(fit)};
+  return {std::move(made), std::move(heaps), table, watch.is_interrupted(), std::move(fit)};
 }
 
 // The files that XLA would write, (name, text) each.
 std::vector<std::tuple<Text, Text>> Files(const Plan& plan) {
   const Unlocked unlocked;
   std::vector<std::tuple<Text, Text>> files;
-  for (cli::ReportFile& file : cli::FilesOf(plan.report(), FileOf(plan)))
+  for (ReportFile& file : ReportFilesOf(plan.planned()))
     files.emplace_back(std::move(file.name), std::move(file.text));
   return files;
 }
@@ -138,19 +106,11 @@ std::vector<std::tuple<Text, Text>> Files(const Plan& plan) {
 // (JSON, text)
 std::tuple<Text, Text> Check(const Plan& plan, size_t limit) {
   const Unlocked unlocked;
-  const Collector collector;
-  const std::string target = !plan.options().target.empty() ? plan.options().target
-                             : plan.input().target          ? std::string(plan.input().target->name)
-                                                            : std::string();
-  const cli::Checked checked = Need(cli::CheckModule({.name = plan.input().name,
-                                                      .report = plan.report(),
-                                                      .program = plan.program(),
-                                                      .sources = plan.input().sources},
-                                                     target, false, collector));
+  const PlannedModule checked = Need(stowplan::Check(plan.planned(), plan.options().plan));
   std::string out;
   JsonWriter json(out);
-  cli::AppendCheckJson(checked, SIZE_MAX, json);
-  return {out, cli::CheckText(checked, limit == 0 ? SIZE_MAX : limit)};
+  page::AppendCheckJson(checked, SIZE_MAX, json);
+  return {out, page::CheckText(checked, limit == 0 ? SIZE_MAX : limit)};
 }
 
 // (JSON of the pair, page, Markdown)
@@ -164,19 +124,19 @@ std::tuple<Text, Text, Text> Diff(Plan& a, Plan& b, const std::string& by, size_
       names.push_back(diff::Name(static_cast<diff::Group>(i)));
       list += (list.empty() ? "there is " : ", ") + std::string(names.back());
     }
-    const std::string hint = cli::DidYouMean(by, names);
+    const std::string hint = DidYouMean(by, names);
     Refuse("changes cannot be put together by `" + by + "`", hint.empty() ? list : hint);
   }
   const explain::Picture& picture_a = a.picture();
   const explain::Picture& picture_b = b.picture();
   diff::Diff diff = Need(diff::DiffOf(picture_a, picture_b));
-  cli::DiffView view =
-      cli::MakeDiffView(b.input().name, picture_a, picture_b, std::move(diff), *group, limit);
-  view.speech = cli::Speech::kPython;
+  page::DiffView view =
+      page::MakeDiffView(b.name(), picture_a, picture_b, std::move(diff), *group, limit);
+  view.speech = Speech::kPython;
   std::string out;
   JsonWriter json(out);
-  cli::WriteDiffJson(view, json);
-  return {out, cli::DiffPage(view), cli::DiffMarkdown(view)};
+  page::WriteDiffJson(view, json);
+  return {out, page::DiffPage(view), page::DiffMarkdown(view)};
 }
 
 }  // namespace
@@ -185,8 +145,8 @@ void BindWork(nb::module_& module, PlanClass& plan) {
   plan.def("advise", Advise, "space"_a.none() = nb::none(), "limit"_a = 8,
            "time_limit"_a.none() = nb::none(), "What would save memory.")
       .def("assign", Assign, "is_best"_a = false, "memory_limit"_a.none() = nb::none(),
-           "allow_unsound"_a = false, "time_limit"_a.none() = nb::none(), "preset"_a = "",
-           "The program planned again.")
+           "allow_unsound"_a = false, "allow_unchecked"_a = false,
+           "time_limit"_a.none() = nb::none(), "preset"_a = "", "The program planned again.")
       .def("files", Files, "The files that XLA would write.")
       .def("check", Check, "limit"_a = 20, "Whether the plan is sound.");
   module.def("diff", Diff, "a"_a, "b"_a, "by"_a = "cause", "limit"_a = 8,

@@ -5,17 +5,17 @@
 
 namespace stowplan::python {
 
-cli::ExplainView ViewOf(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
-                        size_t limit) {
+page::ExplainView ViewOf(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
+                         size_t limit) {
   explain::Moment moment = plan.MomentAt(time, space);
-  cli::ExplainView view = {.picture = plan.picture(),
-                           .name = plan.input().name,
-                           .input = plan.input().name,
-                           .is_ours = plan.input().is_ours,
-                           .space = space,
-                           .moment = std::move(moment),
-                           .limit = limit,
-                           .speech = cli::Speech::kPython};
+  page::ExplainView view = {.picture = plan.picture(),
+                            .name = plan.name(),
+                            .input = plan.name(),
+                            .is_made = plan.planned().is_made(),
+                            .space = space,
+                            .moment = std::move(moment),
+                            .limit = limit,
+                            .speech = Speech::kPython};
   view.is_peak = view.moment.time == view.curve().peak.time;
   return view;
 }

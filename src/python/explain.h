@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <optional>
 
-#include "cli/explain_view.h"
+#include "page/explain_view.h"
 #include "python/plan.h"
 
 namespace stowplan::python {
 
 // At `time`, or at the peak of the memory space; absent: all together. Needs live ranges.
-[[nodiscard]] cli::ExplainView ViewOf(Plan& plan, std::optional<int64_t> time,
-                                      std::optional<int64_t> space, size_t limit);
+[[nodiscard]] page::ExplainView ViewOf(Plan& plan, std::optional<int64_t> time,
+                                       std::optional<int64_t> space, size_t limit);
 // The memory space that takes most, as the pages look at it when none is named.
 [[nodiscard]] std::optional<int64_t> LargestSpace(const Plan& plan);
 

@@ -30,48 +30,35 @@ nb::object AsTuple(const Diagnostic& diagnostic) {
                         Cast(diagnostic.message), Cast(diagnostic.hint), Cast(Render(diagnostic)));
 }
 
-// Ends of lines and the blanks behind them become one blank.
-std::string OneLine(std::string_view text) {
-  std::string line;
-  bool is_begin = false;
-  for (const char c : text) {
-    if (c == '\n') {
-      is_begin = true;
-      continue;
-    }
-    if (is_begin && c == ' ') continue;
-    if (is_begin && !line.empty()) line += ' ';
-    is_begin = false;
-    line += c;
-  }
-  return line;
-}
-
 }  // namespace
 
 void Refuse(std::string message, std::string hint) {
   throw Failure(Fail("stowplan", std::move(message), std::move(hint)).error());
 }
 
-void Collector::Show(const Diagnostics& diagnostics, size_t limit) {
-  size_t warnings = 0;
+Diagnostics ErrorsOf(const Diagnostics& diagnostics) {
+  Diagnostics errors;
   for (const Diagnostic& diagnostic : diagnostics) {
-    if (diagnostic.severity == Severity::kError) {
-      if (errors_.size() < kMaxErrors) errors_.push_back(diagnostic);
-    } else if (warnings++ < limit) {
-      std::string text = Render(diagnostic);
-      while (text.ends_with('\n')) text.pop_back();
-      notes_.push_back(std::move(text));
-    }
+    if (diagnostic.severity == Severity::kError && errors.size() < kMaxErrors)
+      errors.push_back(diagnostic);
   }
-  if (warnings > limit)
-    notes_.push_back("and " + std::to_string(warnings - limit) + " more warnings");
+  return errors;
 }
 
-void Collector::Note(std::string_view text) {
-  constexpr std::string_view kNote = "note: ";
-  if (text.starts_with(kNote)) text.remove_prefix(kNote.size());
-  notes_.push_back(OneLine(text));
+std::vector<std::string> TextsOf(const Diagnostics& notes) {
+  std::vector<std::string> texts;
+  for (const Diagnostic& note : notes) {
+    if (texts.size() == kMaxErrors) {
+      texts.push_back("and " + std::to_string(notes.size() - kMaxErrors) + " more");
+      break;
+    }
+    const bool is_plain = note.severity == Severity::kNote && note.file.empty();
+    std::string text = is_plain ? note.message : Render(note);
+    if (is_plain && !note.hint.empty()) text += " (" + note.hint + ")";
+    while (text.ends_with('\n')) text.pop_back();
+    texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 void RegisterFailures() {

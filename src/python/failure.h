@@ -4,15 +4,12 @@
 #pragma once
 
 #include <exception>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 
-#include "cli/listener.h"
 #include "stowplan/base/diagnostic.h"
 
 namespace stowplan::python {
@@ -29,40 +26,20 @@ class Failure : public std::exception {
   Diagnostics diagnostics_;
 };
 
+// What was an error among these; notes and warnings have no place in an exception.
+Diagnostics ErrorsOf(const Diagnostics& diagnostics);
+
 // The value, or a Failure.
 template <class T>
 T Need(Result<T> result) {
-  if (!result) throw Failure(std::move(result).error());
+  if (!result) throw Failure(ErrorsOf(result.error()));
   return *std::move(result);
 }
 // A Failure that is about the call.
 [[noreturn]] void Refuse(std::string message, std::string hint = {});
 
-// Gathers what the command line would print.
-class Collector : public cli::Listener {
- public:
-  explicit Collector(std::string caller = "the call") : caller_(std::move(caller)) {}
-
-  using Listener::Show;
-  void Show(const Diagnostics& diagnostics, size_t limit) override;
-  void Note(std::string_view text) override;
-  [[nodiscard]] std::string_view CallerName() const override { return caller_; }
-  [[nodiscard]] cli::Speech speech() const override { return cli::Speech::kPython; }
-
-  // The value, or a Failure with the errors that were shown.
-  template <class T>
-  T Need(std::optional<T> value) {
-    if (!value) throw Failure(std::exchange(errors_, {}));
-    return *std::move(value);
-  }
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
-  [[nodiscard]] const Diagnostics& errors() const { return errors_; }
-
- private:
-  std::string caller_;
-  Diagnostics errors_;
-  std::vector<std::string> notes_;  // warnings too
-};
+// Notes and warnings, a text each.
+std::vector<std::string> TextsOf(const Diagnostics& notes);
 
 void RegisterFailures();
 

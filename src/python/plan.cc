@@ -7,25 +7,19 @@
 
 #include <fmt/format.h>
 
-#include "cli/names.h"
-#include "cli/report_text.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "python/failure.h"
-#include "report/from_assignment.h"
-#include "stowplan/base/source.h"
+#include "session/load.h"
+#include "session/names.h"
+#include "session/setting.h"
 
 namespace stowplan::python {
 namespace {
 
-cli::PlanInputOptions InputOptions(const LoadOptions& options) {
-  return {
-      .inputs = {}, .module = options.module, .target = options.target, .version = options.version};
-}
-
 // The nearest name, and all of them.
 std::string HintFor(std::string name, const std::vector<std::string_view>& names) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  std::string hint = cli::DidYouMean(name, names);
+  std::string hint = DidYouMean(name, names);
   hint += hint.empty() ? "there is " : " there is ";
   for (const std::string_view one : names) {
     if (one != names.front()) hint += ", ";
@@ -36,25 +30,34 @@ std::string HintFor(std::string name, const std::vector<std::string_view>& names
 
 }  // namespace
 
+LoadOptions OptionsOf(std::string module, std::string target, std::string xla_version,
+                      std::string caller) {
+  LoadOptions options;
+  options.plan.module = std::move(module);
+  options.plan.target = std::move(target);
+  options.plan.release = std::move(xla_version);
+  options.plan.speech = Speech::kPython;
+  options.plan.caller = std::move(caller);
+  return options;
+}
+
 void CheckNames(const LoadOptions& options) {
-  if (!options.target.empty() && !FindTarget(options.target))
-    Refuse("there is no target `" + options.target + "`",
-           HintFor(options.target, cli::TargetNames()));
-  if (!options.version.empty() && !report::FindReportStyle(options.version))
-    Refuse("there is no XLA `" + options.version + "`",
-           HintFor(options.version, cli::VersionNames()));
+  const PlanOptions& plan = options.plan;
+  if (!CheckTarget(plan.target))
+    Refuse("there is no target `" + plan.target + "`", HintFor(plan.target, TargetNames()));
+  if (!CheckRelease(plan.release))
+    Refuse("there is no XLA `" + plan.release + "`", HintFor(plan.release, ReleaseNames()));
 }
 
-Plan::Plan(cli::PlanInput input, LoadOptions options, std::vector<std::string> notes)
-    : input_(std::move(input)), options_(std::move(options)), notes_(std::move(notes)) {
+Plan::Plan(PlannedModule planned, LoadOptions options)
+    : planned_(std::move(planned)), options_(std::move(options)) {
   // A picture says what is wrong with a report that has no assignment, or values outside of it.
-  if (!input_.report.has_assignment) (void)picture();
-  summary_ = Need(report::Summarize(input_.report));
+  if (!report().has_assignment) (void)picture();
+  summary_ = Need(report::Summarize(report()));
 }
 
-std::shared_ptr<Plan> Plan::Adopt(cli::PlanInput input, LoadOptions options,
-                                  std::vector<std::string> notes) {
-  return std::shared_ptr<Plan>(new Plan(std::move(input), std::move(options), std::move(notes)));
+std::shared_ptr<Plan> Plan::Adopt(PlannedModule planned, LoadOptions options) {
+  return std::shared_ptr<Plan>(new Plan(std::move(planned), std::move(options)));
 }
 
 std::shared_ptr<Plan> Plan::Load(const std::vector<std::string>& paths, LoadOptions options) {
@@ -62,42 +65,37 @@ std::shared_ptr<Plan> Plan::Load(const std::vector<std::string>& paths, LoadOpti
   if (paths.empty()) Refuse("there is nothing to load", "give a file or a dump directory");
   // Standard input belongs to the program that has loaded us.
   if (std::ranges::find(paths, "-") != paths.end()) Refuse("there is no file `-`");
-  Collector collector;
-  cli::PlanInputOptions input_options = InputOptions(options);
-  input_options.inputs = paths;
-  cli::PlanInput input = collector.Need(cli::FindPlan(input_options, collector));
-  return Adopt(std::move(input), std::move(options), collector.notes());
+  PlannedModule planned = Need(LoadOne(Need(Open(paths)), options.plan));
+  return Adopt(std::move(planned), std::move(options));
 }
 
 std::shared_ptr<Plan> Plan::LoadBytes(std::string_view bytes, std::string name,
                                       LoadOptions options) {
   CheckNames(options);
   if (bytes.empty()) throw Failure(Fail(std::move(name), "there are no bytes").error());
-  Collector collector(options.caller);
-  std::shared_ptr<const Source> source = Need(UnpackSource(std::move(name), bytes));
-  cli::InputModule module = Need(cli::InputOf(std::move(source)));
-  cli::PlanInput input =
-      collector.Need(cli::LoadPlan(std::move(module), InputOptions(options), collector));
-  if (IsPlaceholder(input.name)) {
-    const std::string_view own =
-        input.program ? input.program->view(input.program->header.name) : input.report.name;
-    if (!own.empty()) input.name = own;
+  PlannedModule planned = Need(LoadOne(Need(OpenBytes(std::move(name), bytes)), options.plan));
+  if (IsPlaceholder(planned.name)) {
+    const std::string_view own = planned.module ? planned.module->view(planned.module->header.name)
+                                                : std::string_view(planned.report->name);
+    if (!own.empty()) planned.name = own;
   }
-  return Adopt(std::move(input), std::move(options), collector.notes());
+  return Adopt(std::move(planned), std::move(options));
 }
 
+std::vector<std::string> Plan::notes() const { return TextsOf(planned_.notes); }
+
 report::Backend Plan::backend() const {
-  // As PageOptionsFor of the command line has it.
-  if (!options_.target.empty()) return report::BackendOfTarget(options_.target);
-  if (input_.target) return report::BackendOfTarget(input_.target->name);
-  return report::GuessBackend(input_.report);
+  // As PageOptionsFor of the pages has it.
+  if (!options_.plan.target.empty()) return report::BackendOfTarget(options_.plan.target);
+  if (planned_.is_made() && planned_.target) return report::BackendOfTarget(planned_.target->name);
+  return report::GuessBackend(report());
 }
 
 const explain::Picture& Plan::picture() {
   const std::scoped_lock lock(mutex_);
   if (!picture_)
-    picture_ = Need(
-        explain::MakePicture(input_.report, program(), input_.target, options_.parameter_names));
+    picture_ =
+        Need(explain::MakePicture(report(), program(), planned_.target, options_.parameter_names));
   return *picture_;
 }
 
@@ -108,8 +106,8 @@ const explain::Curves& Plan::curves() {
 
 const Analysis* Plan::analysis() {
   const std::scoped_lock lock(mutex_);
-  if (!std::exchange(is_analyzed_, true)) cli::AnalyzeProgram(InputOptions(options_), input_);
-  return input_.analysis ? &*input_.analysis : nullptr;
+  if (!analyzed_) analyzed_ = Analyzed(planned_, options_.plan);
+  return analyzed_->analysis.get();
 }
 
 const ValueColumns& Plan::columns() {
@@ -154,13 +152,7 @@ void Plan::CheckSpace(std::optional<int64_t> space) const {
 explain::Moment Plan::MomentAt(std::optional<int64_t> time, std::optional<int64_t> space) {
   NeedPeak();
   CheckSpace(space);
-  const explain::Curves& all = curves();
-  const explain::Curve* curve = &all.all;
-  if (space) {
-    const auto found = std::ranges::find(all.spaces, space, &explain::Curve::space);
-    if (found != all.spaces.end()) curve = &*found;
-  }
-  const int64_t at = time.value_or(curve->peak.time);
+  const int64_t at = time.value_or(curves().of(space).peak.time);
   if (at < 0 || at > report().live_ranges->end)
     Refuse(fmt::format("there is no moment {}", at),
            fmt::format("the program runs from 0 to {}", report().live_ranges->end));

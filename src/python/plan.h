@@ -13,10 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/plan_input.h"
 #include "explain/moment.h"
 #include "explain/picture.h"
+#include "live/analysis.h"
 #include "report/summary.h"
+#include "stowplan/session.h"
 
 namespace stowplan::python {
 
@@ -24,14 +25,14 @@ namespace stowplan::python {
 [[nodiscard]] inline bool IsPlaceholder(std::string_view name) { return name.starts_with('<'); }
 
 struct LoadOptions {
-  std::string module = {};
-  std::string target = {};
-  std::string version = {};
+  PlanOptions plan;
   std::vector<std::string> parameter_names = {};
-  std::string caller = "the call";  // who says the target
 };
+// Options as Python spells them; `caller` says the target.
+LoadOptions OptionsOf(std::string module, std::string target, std::string xla_version,
+                      std::string caller = "the call");
 
-// A Failure when there is no such target or version.
+// A Failure when there is no such target or release.
 void CheckNames(const LoadOptions& options);
 
 // Facts of values, a row a value: what Python sees as arrays.
@@ -56,16 +57,14 @@ class Plan {
   static std::shared_ptr<Plan> LoadBytes(std::string_view bytes, std::string name,
                                          LoadOptions options);
   // Of a plan that was made elsewhere.
-  static std::shared_ptr<Plan> Adopt(cli::PlanInput input, LoadOptions options,
-                                     std::vector<std::string> notes);
+  static std::shared_ptr<Plan> Adopt(PlannedModule planned, LoadOptions options);
 
-  [[nodiscard]] const cli::PlanInput& input() const { return input_; }
-  [[nodiscard]] const report::Report& report() const { return input_.report; }
-  [[nodiscard]] const hlo::Module* program() const {
-    return input_.program ? &*input_.program : nullptr;
-  }
+  [[nodiscard]] const PlannedModule& planned() const { return planned_; }
+  [[nodiscard]] const std::string& name() const { return planned_.name; }
+  [[nodiscard]] const report::Report& report() const { return *planned_.report; }
+  [[nodiscard]] const hlo::Module* program() const { return planned_.module.get(); }
   [[nodiscard]] const LoadOptions& options() const { return options_; }
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] const report::Summary& summary() const { return summary_; }
   [[nodiscard]] bool has_peak() const { return summary_.peak.has_value(); }
   // As the pages name memory spaces.
@@ -88,17 +87,16 @@ class Plan {
   void NeedPeak() const;
 
  private:
-  Plan(cli::PlanInput input, LoadOptions options, std::vector<std::string> notes);
+  Plan(PlannedModule planned, LoadOptions options);
 
-  cli::PlanInput input_;  // never moves: pictures point into it
+  PlannedModule planned_;
   LoadOptions options_;
-  std::vector<std::string> notes_;
   report::Summary summary_;
 
   std::mutex mutex_;  // of all that follows
   std::optional<explain::Picture> picture_;
   std::optional<ValueColumns> columns_;
-  bool is_analyzed_ = false;
+  std::optional<PlannedModule> analyzed_;
 };
 
 }  // namespace stowplan::python

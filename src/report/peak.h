@@ -15,6 +15,7 @@
 // to calls that run inside of instructions and have no place on this axis; they are left out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -66,6 +67,12 @@ struct Curve {
 struct Curves {
   Curve all;
   std::vector<Curve> spaces;  // by color; of each that has an allocation
+
+  // Of a memory space; absent, or without an allocation: of all together.
+  [[nodiscard]] const Curve& of(std::optional<int64_t> space) const {
+    const auto found = std::ranges::find(spaces, space, &Curve::space);
+    return !space || found == spaces.end() ? all : *found;
+  }
 };
 
 struct LiveBytes {

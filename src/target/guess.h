@@ -7,7 +7,7 @@
 
 #include "base/backend.h"
 #include "stowplan/hlo/module.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan {
 

@@ -10,7 +10,7 @@
 
 #include "hlo/size.h"
 #include "stowplan/hlo/shape.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan {
 

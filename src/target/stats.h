@@ -13,7 +13,7 @@
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 #include <array>
 

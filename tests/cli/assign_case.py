@@ -17,7 +17,7 @@ class AssignCase(CliCase):
     def assert_quiet(self, answer):
         """All went well, and nothing is said but for which machine and compiler this is."""
         self.assertEqual(answer.code, 0, answer)
-        self.assertRegex(answer.err, r"\A(note: target \S+ by .*,\s+rules of \S+.*\n)?\Z")
+        self.assertRegex(answer.err, r"\A(note: target \S+ by [^\n]*,\s+rules of \S+.*\n(      .*\n)*)?\Z")
 
     def refuse(self, text, *messages, words=("--target=cpu",), name="m.hlo"):
         """One clear error, and nothing is written."""

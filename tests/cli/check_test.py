@@ -58,7 +58,7 @@ class Check(CliCase):
         answer = self.check("--target=cpu", "--format=json", *self.plan(8))
         self.assertEqual(answer.code, 1, answer)
         page = json.loads(answer.out)
-        self.assertEqual(page["schema"], "stowplan.check/1")
+        self.assertEqual(page["schema"], "stowplan.check/2")
         finding = page["modules"][0]["findings"][0]
         self.assertEqual((finding["severity"], finding["code"]), ("unsound", "overwritten"))
         self.assertEqual((finding["allocation"], finding["begin"], finding["end"]), (2, 8, 16))

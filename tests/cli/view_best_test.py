@@ -111,7 +111,7 @@ class ViewBest(CliCase):
         seed = ROOT / "examples" / "seeds" / "seed_003.txt"
         for option in ("--against=best", "--policy=best"):
             self.assert_bad_use(self.run_cli("view", str(seed), option, "-o", str(page)),
-                                "policy best needs the program of `seed_003`", "hint:")
+                                "planning needs the program of `seed_003`", "hint:")
         # A module that XLA has not scheduled, beside a report.
         dump = self.folder / "dump"
         shutil.copytree(CORPUS / "cpu11" / "mlp_train_sgd", dump)

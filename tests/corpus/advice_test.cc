@@ -16,7 +16,7 @@
 #include "corpus/report_files.h"
 #include "hlo/print.h"
 #include "hlo/verify.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 #include "text/parse.h"
 
 namespace stowplan::advise {
@@ -42,7 +42,7 @@ void CheckAdvice(const hlo::Module& module, const Setting& setting, const Advice
   const Result<Plan> plan = PlanOf(*changed, setting, std::nullopt);
   ASSERT_TRUE(plan.has_value()) << Render(plan.error());
   EXPECT_EQ(plan->figures, advice.after);
-  EXPECT_EQ(WhyUnsound(*changed, *plan, setting), "");
+  EXPECT_EQ(WhyUnsound(*changed, plan->tried.made, setting), "");
 }
 
 TEST(CorpusAdvice, IsWhatAFreshPlanShows) {

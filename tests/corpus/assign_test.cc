@@ -22,7 +22,7 @@
 #include "report/from_assignment.h"
 #include "report/write.h"
 #include "schedule/make_schedule.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::report {
 namespace {

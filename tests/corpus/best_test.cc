@@ -14,7 +14,7 @@
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
 #include "property/plan_laws.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan {
 namespace {
@@ -51,7 +51,7 @@ void CheckProgram(const Program& program, BestPlan& best) {
   ASSERT_TRUE(plan.has_value()) << Render(plan.error());
   best = *std::move(plan);
   ASSERT_EQ(Render(FindOverlaps(program.module, program.analysis, best.assignment)), "");
-  const Plan laws = {program.analysis, best.assignment};
+  const AnalyzedPlan laws = {program.analysis, best.assignment};
   ASSERT_NO_FATAL_FAILURE(CheckPlaces(program.module, laws, program.rules));
   ASSERT_NO_FATAL_FAILURE(CheckBuffers(laws));
   std::map<int64_t, int64_t> theirs = BytesBySpace(*xla);
@@ -79,7 +79,7 @@ TEST(CorpusBest, IsSoundNeverLargerAndNearTheBound) {
     }
     // The files are those of a report without contradictions; large ones take long.
     if (program->module.instructions.size() < 2000) {
-      const Plan plan = {program->analysis, best.assignment};
+      const AnalyzedPlan plan = {program->analysis, best.assignment};
       ASSERT_NO_FATAL_FAILURE(CheckReports(program->module, plan, VersionOf(file))) << file;
     }
   }

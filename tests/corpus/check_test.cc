@@ -12,7 +12,7 @@
 #include "corpus/compilers.h"
 #include "corpus/report_files.h"
 #include "report/from_proto.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::check {
 namespace {

@@ -14,7 +14,7 @@
 #include "corpus/corpus_files.h"
 #include "corpus/report_files.h"
 #include "diff/cause.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 #include "unit/diff/laws.h"
 
 namespace stowplan::diff {

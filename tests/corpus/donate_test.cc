@@ -16,7 +16,7 @@
 #include "advise/advice.h"
 #include "advise/rewriter.h"
 #include "corpus/compilers.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::advise {
 namespace {
@@ -108,7 +108,7 @@ Result<Figures> Predict(const hlo::Module& module, const std::vector<int64_t>& p
   STOWPLAN_TRY(const Donated donated, Donate(module, parameters, setting));
   STOWPLAN_TRY(const Plan plan, PlanOf(donated.module, setting, std::nullopt));
   if (must_be_sound) {
-    EXPECT_EQ(WhyUnsound(donated.module, plan, setting), "");
+    EXPECT_EQ(WhyUnsound(donated.module, plan.tried.made, setting), "");
   }
   return plan.figures;
 }
@@ -211,7 +211,7 @@ TEST(CorpusDonate, IsTheSameWhenTakenAwayAndGivenAgain) {
     rewriter.header().aliases.clear();
     const hlo::Module taken = rewriter.Build();
     // Places in a TPU's fast memory are Stowplan's own here, and not always sound.
-    const bool is_sound = WhyUnsound(*module, *given, setting).empty();
+    const bool is_sound = WhyUnsound(*module, given->tried.made, setting).empty();
     const Result<Figures> again = Predict(taken, parameters, setting, is_sound);
     ASSERT_TRUE(again.has_value()) << file << Render(again.error());
     auto& [equal, all] = counts[ArchiveOf(file)];

@@ -26,7 +26,7 @@
 #include "live/analysis.h"
 #include "report/from_assignment.h"
 #include "report/from_proto.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::explain {
 namespace {

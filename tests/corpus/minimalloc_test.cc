@@ -12,7 +12,7 @@
 
 #include "corpus/report_files.h"
 #include "report/from_proto.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 #include "unit/report/packing_check.h"
 
 namespace stowplan::report {

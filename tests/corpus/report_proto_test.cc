@@ -13,7 +13,7 @@
 #include "report/from_proto.h"
 #include "report/to_proto.h"
 #include "report/write.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::report {
 namespace {

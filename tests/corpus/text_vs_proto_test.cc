@@ -11,7 +11,7 @@
 
 #include "corpus/corpus_files.h"
 #include "hlo/equal.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan {
 namespace {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "corpus/corpus_files.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 #include "target/stats.h"
 
 namespace stowplan {

@@ -11,8 +11,8 @@
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/module.h"
+#include "stowplan/target/target.h"
 #include "target/stats.h"
-#include "target/target.h"
 
 namespace stowplan::fuzz {
 

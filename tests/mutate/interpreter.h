@@ -19,7 +19,7 @@
 
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
-#include "target/target.h"
+#include "stowplan/target/target.h"
 
 namespace stowplan::mutate {
 

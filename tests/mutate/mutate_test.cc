@@ -15,7 +15,7 @@
 #include "corpus/report_files.h"
 #include "mutate/interpreter.h"
 #include "mutate/mutations.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 namespace stowplan::mutate {
 namespace {

@@ -80,7 +80,7 @@ TEST(RandomPrograms, ReportsAreConsistentAndReadBack) {
     const std::string_view target = kTargets[seed % std::size(kTargets)];
     const std::string text = RandomProgram(seed, OptionsOf(seed, target));
     const hlo::Module module = Parse(text);
-    const Result<Plan> plan = MakePlan(module, RulesOf(*FindTarget(target)));
+    const Result<AnalyzedPlan> plan = MakePlan(module, RulesOf(*FindTarget(target)));
     ASSERT_TRUE(plan.has_value());
     const std::string_view version = kVersions[seed / 4 % std::size(kVersions)];
     ASSERT_NO_FATAL_FAILURE(CheckReports(module, *plan, version))
@@ -94,14 +94,14 @@ TEST(RandomPrograms, PlansDependOnNothingButTheProgram) {
     const std::string_view target = kTargets[seed % std::size(kTargets)];
     const Rules rules = RulesOf(*FindTarget(target));
     const hlo::Module module = Parse(RandomProgram(seed, OptionsOf(seed, target)));
-    const Result<Plan> plan = MakePlan(module, rules);
+    const Result<AnalyzedPlan> plan = MakePlan(module, rules);
     ASSERT_TRUE(plan.has_value());
     const std::string text = AssignmentText(module, *plan);
     ASSERT_EQ(text, AssignmentText(module, *MakePlan(module, rules))) << "seed " << seed;
     // Printed and read again, in its own way and in XLA's long one.
     for (const hlo::Dialect& dialect : {module.dialect, *hlo::FindDialect("jaxlib-0.10.2")}) {
       const hlo::Module again = Parse(hlo::ToString(module, dialect));
-      const Result<Plan> other = MakePlan(again, rules);
+      const Result<AnalyzedPlan> other = MakePlan(again, rules);
       ASSERT_TRUE(other.has_value());
       ASSERT_EQ(text, AssignmentText(again, *other)) << "seed " << seed;
     }

@@ -26,15 +26,15 @@
 
 namespace stowplan {
 
-struct Plan {
+struct AnalyzedPlan {
   Analysis analysis;
   Assignment assignment;
 };
 
-inline Result<Plan> MakePlan(const hlo::Module& module, const Rules& rules) {
+inline Result<AnalyzedPlan> MakePlan(const hlo::Module& module, const Rules& rules) {
   STOWPLAN_TRY(Analysis analysis, Analyze(module, rules.analysis));
   STOWPLAN_TRY(Assignment assignment, Assign(module, analysis, rules, std::nullopt));
-  return Plan{std::move(analysis), std::move(assignment)};
+  return AnalyzedPlan{std::move(analysis), std::move(assignment)};
 }
 
 // Computations that the entry reaches by any call, with those that fusions call but not the fused
@@ -60,7 +60,7 @@ inline std::vector<bool> FindPlanned(const hlo::Module& module) {
   return is_reached;
 }
 
-inline void CheckPlaces(const hlo::Module& module, const Plan& plan, const Rules& rules) {
+inline void CheckPlaces(const hlo::Module& module, const AnalyzedPlan& plan, const Rules& rules) {
   const ValueFlow& flow = plan.analysis.flow;
   const Assignment& assignment = plan.assignment;
   const std::vector<bool> is_planned = FindPlanned(module);
@@ -93,7 +93,7 @@ inline void CheckPlaces(const hlo::Module& module, const Plan& plan, const Rules
   }
 }
 
-inline void CheckBuffers(const Plan& plan) {
+inline void CheckBuffers(const AnalyzedPlan& plan) {
   const BufferSet& buffers = plan.analysis.buffers;
   std::vector<bool> has_result(plan.assignment.allocations.size());
   for (size_t b = 0; b < buffers.size(); ++b) {
@@ -117,7 +117,7 @@ inline void CheckBuffers(const Plan& plan) {
 }
 
 // Every pair of values: apart in bytes, apart in time, or one is written over the other that dies.
-inline void CheckPairs(const hlo::Module& module, const Plan& plan, const Rules& rules) {
+inline void CheckPairs(const hlo::Module& module, const AnalyzedPlan& plan, const Rules& rules) {
   // Older versions look at one position when a buffer moves, and at all of them in the heap.
   Rules every_position = rules;
   every_position.reads_last_position = false;
@@ -148,7 +148,8 @@ inline void CheckPairs(const hlo::Module& module, const Plan& plan, const Rules&
 }
 
 // The files that the plan is written as are consistent, and read back as they are.
-inline void CheckReports(const hlo::Module& module, const Plan& plan, std::string_view version) {
+inline void CheckReports(const hlo::Module& module, const AnalyzedPlan& plan,
+                         std::string_view version) {
   const report::ReportStyle style = *report::FindReportStyle(version);
   const report::Report made = report::ReportOf(module, plan.analysis, plan.assignment, style);
   int64_t total = 0;
@@ -177,14 +178,14 @@ inline void CheckReports(const hlo::Module& module, const Plan& plan, std::strin
   }
 }
 
-inline std::string AssignmentText(const hlo::Module& module, const Plan& plan) {
+inline std::string AssignmentText(const hlo::Module& module, const AnalyzedPlan& plan) {
   const report::ReportStyle style = *report::FindReportStyle("jaxlib-0.11.2");
   return report::WriteAssignment(report::ReportOf(module, plan.analysis, plan.assignment, style),
                                  style.dialect);
 }
 
 inline void CheckPlan(const hlo::Module& module, const Rules& rules) {
-  const Result<Plan> plan = MakePlan(module, rules);
+  const Result<AnalyzedPlan> plan = MakePlan(module, rules);
   ASSERT_TRUE(plan.has_value()) << Render(plan.error());
   ASSERT_NO_FATAL_FAILURE(CheckPlaces(module, *plan, rules));
   ASSERT_NO_FATAL_FAILURE(CheckBuffers(*plan));
@@ -200,7 +201,7 @@ inline std::map<int64_t, int64_t> BytesBySpace(const Assignment& assignment) {
 }
 
 // Who is written over lies exactly where the writer does.
-inline void CheckHandovers(const Plan& plan) {
+inline void CheckHandovers(const AnalyzedPlan& plan) {
   for (const Allocation& allocation : plan.assignment.allocations.rows()) {
     for (size_t i = 0; i < allocation.values.size(); ++i) {
       for (size_t k = 0; k < i; ++k) {
@@ -219,11 +220,11 @@ inline void CheckHandovers(const Plan& plan) {
 
 // Policy `best`: a sound plan, no larger than XLA's in any memory space.
 inline void CheckBestPlan(const hlo::Module& module, const Rules& rules) {
-  const Result<Plan> xla = MakePlan(module, rules);
+  const Result<AnalyzedPlan> xla = MakePlan(module, rules);
   ASSERT_TRUE(xla.has_value()) << Render(xla.error());
   const Result<BestPlan> best = AssignBest(module, xla->analysis, rules, std::nullopt, {});
   ASSERT_TRUE(best.has_value()) << Render(best.error());
-  const Plan plan = {xla->analysis, best->assignment};
+  const AnalyzedPlan plan = {xla->analysis, best->assignment};
   ASSERT_NO_FATAL_FAILURE(CheckPlaces(module, plan, rules));
   ASSERT_NO_FATAL_FAILURE(CheckBuffers(plan));
   ASSERT_NO_FATAL_FAILURE(CheckPairs(module, plan, rules));

@@ -172,7 +172,7 @@ struct Report {
 
   // What the texts are pieces of.
   std::vector<std::shared_ptr<const Source>> sources;
-  std::vector<std::unique_ptr<std::string>> made_texts;
+  std::vector<std::shared_ptr<std::string>> made_texts;  // copies share them
 
   [[nodiscard]] std::span<const int64_t> numbers(const Index& index) const {
     return std::span<const int64_t>(ints).subspan(index.numbers.begin, index.numbers.count);

@@ -22,7 +22,7 @@ inline Figures FiguresOfProgram(const hlo::Module& module) {
   const Result<Plan> plan = PlanOf(module, CpuSetting(), std::nullopt);
   EXPECT_TRUE(plan.has_value()) << Render(plan.error());
   if (!plan) return {};
-  EXPECT_EQ(WhyUnsound(module, *plan, CpuSetting()), "");
+  EXPECT_EQ(WhyUnsound(module, plan->tried.made, CpuSetting()), "");
   return plan->figures;
 }
 

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 #include "unit/report/example_report.h"
 
 namespace stowplan::report::test {

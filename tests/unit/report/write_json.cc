@@ -7,7 +7,7 @@
 #include "report/from_proto.h"
 #include "report/json.h"
 #include "report/read.h"
-#include "stowplan/read.h"
+#include "stowplan/session.h"
 
 int main(int argc, char** argv) {
   using namespace stowplan;

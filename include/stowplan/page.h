@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan for people: as text for a terminal, and as a page for a browser.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/plan.h"
+
+namespace stowplan {
+
+// What fills the memory at the peak, by kind and by source line, as `stowplan explain` prints it.
+// Fails when nothing tells when values are alive.
+[[nodiscard]] Result<std::string> ExplainText(const PlannedModule& planned);
+
+// One HTML file that needs no server and no network; of several plans, beside each other.
+[[nodiscard]] Result<std::string> HtmlPage(const std::vector<PlannedModule>& plans);
+
+}  // namespace stowplan

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A module with its plan: what stowplan/session.h returns, and what everything else looks at.
+//
+// It never changes after it was made, and copies share what they hold. So it may be handed to other
+// threads as it is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/base/source.h"
+#include "stowplan/best/heap.h"
+#include "stowplan/check/finding.h"
+#include "stowplan/hlo/module.h"
+#include "stowplan/report/report.h"
+#include "stowplan/target/target.h"
+
+namespace stowplan {
+
+struct Analysis;  // live/analysis.h; private
+
+// Where a plan comes from.
+enum class Origin : uint8_t {
+  kGiven,  // an input holds it
+  kXla,    // Stowplan made it, as XLA does
+  kBest,   // Stowplan made it, as low as it could
+};
+// "given", "xla", "best"
+[[nodiscard]] std::string_view Name(Origin origin);
+
+// Whether every read of the program gets the bytes that the program means.
+enum class Soundness : uint8_t { kSound, kUnsound, kUnchecked };
+// "sound", "unsound", "unchecked"
+[[nodiscard]] std::string_view Name(Soundness soundness);
+
+struct Verdict {
+  Soundness soundness = Soundness::kUnchecked;
+  // Why it is unchecked.
+  std::string reason = "no check was asked for";
+  // The program was not there, so the plan was held against the live ranges of its own report.
+  bool is_by_report = false;
+  // What is wrong, unsound findings first. A sound plan can have findings too: a report that
+  // contradicts itself or the program.
+  check::Findings findings = {};
+  int64_t instructions = 0;  // that were executed
+  int64_t reads = 0;
+};
+
+struct PlannedModule {
+  std::string name;                              // of its file, or its own
+  std::shared_ptr<const hlo::Module> module;     // null: only reports were given
+  std::shared_ptr<const report::Report> report;  // the plan; never null
+  Origin origin = Origin::kGiven;
+  Verdict verdict;
+
+  std::optional<Target> target;  // the machine, where it is known
+  std::string release;           // of XLA, by whose rules it was made; empty: it was given
+  std::vector<BestHeap> heaps;   // policy best: what is proved of each memory space
+
+  // Report files that were read, in the order in which they were given or found.
+  std::vector<std::shared_ptr<const Source>> sources;
+  std::shared_ptr<const Analysis> analysis;  // null: nothing has needed it
+  Diagnostics notes;                         // notes and warnings on the way to the plan
+
+  // Nobody gave the plan: Stowplan made it.
+  [[nodiscard]] bool is_made() const { return origin != Origin::kGiven; }
+};
+
+}  // namespace stowplan

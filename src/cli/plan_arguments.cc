@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan_arguments.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cli/progress.h"
+#include "session/names.h"
+
+namespace stowplan::cli {
+
+OptionSpec TargetOption() {
+  return {.name = "target",
+          .value = "NAME",
+          .help = "the machine; without, found",
+          .choices = TargetNames()};
+}
+
+std::vector<OptionSpec> WithPlanOptions(std::vector<OptionSpec> own) {
+  own.push_back(
+      {.name = "module", .value = "NAME", .help = "in a directory, the module to look at"});
+  own.push_back(TargetOption());
+  own.push_back({.name = "xla-version",
+                 .value = "NAME",
+                 .help = "the release by whose rules a module without a plan is planned"});
+  own.push_back({.name = "allow-unsound", .help = "use a plan that the check finds wrong"});
+  own.push_back({.name = "allow-unchecked", .help = "use a plan that cannot be checked"});
+  return own;
+}
+
+PlanOptions PlanOptionsOf(const Arguments& arguments, const Console& console) {
+  const auto option = [&](std::string_view name) {
+    const auto found = arguments.options.find(name);
+    return found == arguments.options.end() ? std::string() : found->second;
+  };
+  PlanOptions options;
+  options.module = option("module");
+  options.target = option("target");
+  options.release = option("xla-version");
+  options.allow_unsound = !option("allow-unsound").empty();
+  options.allow_unchecked = !option("allow-unchecked").empty();
+  options.speech = Speech::kCommandLine;
+  options.caller = "the command line";
+  options.on_module = [progress = std::shared_ptr<Progress>(), is_watched = console.is_watched()](
+                          size_t row, size_t count, std::string_view name) mutable {
+    if (row == 0) progress = std::make_shared<Progress>(count, is_watched);
+    progress->Next(name);
+    if (row + 1 == count) progress.reset();
+  };
+  return options;
+}
+
+}  // namespace stowplan::cli

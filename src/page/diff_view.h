@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `stowplan diff` shows of one pair of modules, and the pieces that its pages are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "diff/cause.h"
+#include "diff/diff.h"
+#include "explain/picture.h"
+#include "stowplan/base/speech.h"
+
+namespace stowplan::page {
+
+struct DiffView {
+  std::string name;
+  const explain::Picture& a;
+  const explain::Picture& b;
+  diff::Diff diff;
+  diff::Group group = diff::Group::kCause;
+  size_t limit = 8;                              // causes of a table; 0: all
+  std::vector<std::vector<diff::Cause>> causes;  // by Diff::spaces
+  Speech speech = Speech::kCommandLine;
+
+  // The memory space whose change is told first: that with the most, else the largest.
+  [[nodiscard]] size_t main_space() const;
+};
+
+// Fills `causes`.
+DiffView MakeDiffView(std::string name, const explain::Picture& a, const explain::Picture& b,
+                      diff::Diff diff, diff::Group group, size_t limit);
+
+// +512.00MiB
+std::string SignedBytes(int64_t bytes);
+// "sharing lost: argument params, no longer donated": a cause in a few words.
+std::string CauseText(const diff::Cause& cause);
+// peak 1.50GiB (1610612736) -> 2.00GiB (2147483648), +512.00MiB: grown: 8 -> 16 in 50 values
+std::string Headline(const DiffView& view);
+
+std::string DiffPage(const DiffView& view);
+// For a pull request.
+std::string DiffMarkdown(const DiffView& view);
+// One object of the array `modules` of stowplan.diff/1.
+void WriteDiffJson(const DiffView& view, JsonWriter& json);
+// "sharing_lost"
+std::string JsonKey(std::string_view words);
+// As an object of a JSON document.
+void WriteCauseJson(const diff::Cause& cause, JsonWriter& json);
+// A cell of a Markdown table.
+std::string MarkdownCell(std::string_view text);
+
+}  // namespace stowplan::page

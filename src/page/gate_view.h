@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `stowplan gate` says, for people, for a pull request, for CI, for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "diff/cause.h"
+#include "gate/gate.h"
+#include "page/diff_view.h"
+
+namespace stowplan::page {
+
+struct GateRow {
+  gate::Verdict verdict;
+  std::string space;                // S(0) HBM
+  std::vector<diff::Cause> causes;  // of a breach, where there is a base; the largest first
+};
+
+struct GateView {
+  std::string figure;  // "peak"
+  std::vector<GateRow> rows;
+  std::string lock;  // the file that was written; empty: none
+
+  [[nodiscard]] int64_t breaches() const;
+};
+
+std::string GatePage(const GateView& view);
+std::string GateMarkdown(const GateView& view);
+std::string GateJunit(const GateView& view);
+std::string GateJson(const GateView& view);
+
+}  // namespace stowplan::page

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/report_formats.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/human_bytes.h"
+#include "page/report_dialect.h"
+#include "page/report_json.h"
+#include "page/text.h"
+#include "report/from_proto.h"
+#include "report/json.h"
+#include "report/minimalloc.h"
+#include "report/summary.h"
+#include "report/to_proto.h"
+#include "report/write.h"
+#include "session/load.h"
+#include "session/note.h"
+
+namespace stowplan::page {
+namespace {
+
+using report::FileKind;
+
+Result<std::string> Refuse(std::string message, std::string hint = {}) {
+  return Fail("stowplan", std::move(message), std::move(hint));
+}
+
+std::optional<FileKind> PartNamed(std::string_view name) {
+  if (name == "assignment") return FileKind::kAssignment;
+  if (name == "values") return FileKind::kValueList;
+  if (name == "live-range") return FileKind::kLiveRanges;
+  if (name == "usage") return FileKind::kUsage;
+  return std::nullopt;
+}
+
+Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& options,
+                            Diagnostics& notes) {
+  const report::Report& report = *planned.report;
+  report::ReportDialect dialect = report.dialect;
+  std::vector<FileKind> parts;
+  if (const std::optional<FileKind> part = PartNamed(options.part)) {
+    parts.push_back(*part);
+  } else if (options.dialect.empty() && !planned.sources.empty()) {
+    for (const auto& source : planned.sources) parts.push_back(report::KindOf(*source));
+  }
+  if (!options.dialect.empty()) {
+    dialect = *report::FindReportDialect(options.dialect);
+  }
+  if (parts.empty()) parts = PartsOf(report, dialect);
+  const std::vector<std::string> missing = MissingFacts(report, dialect, parts);
+  if (!missing.empty()) {
+    std::string list;
+    for (const std::string& fact : missing) list += (list.empty() ? "" : ", ") + fact;
+    return Refuse("the input does not tell what this dialect writes: " + list,
+                  "--part=NAME writes only one of the files");
+  }
+  if (!options.dialect.empty() && InstructionTextsDiffer(report, options.dialect)) {
+    Diagnostics warning = Fail("stowplan", "the texts of instructions stay as they are; " +
+                                               options.dialect + " writes operands otherwise")
+                              .error();
+    warning[0].severity = Severity::kWarning;
+    Append(std::move(warning), notes);
+  }
+  std::string out;
+  for (const FileKind part : parts) out += WritePart(report, dialect, part);
+  return out;
+}
+
+// The allocation that --allocation names; by default the largest heap.
+report::AllocationId ChooseAllocation(const report::Report& report, const std::string& number) {
+  report::AllocationId best;
+  for (size_t i = 0; i < report.allocations.size(); ++i) {
+    const report::AllocationId id(i);
+    const report::Allocation& allocation = report.allocations[id];
+    if (!number.empty()) {
+      if (std::to_string(allocation.number) == number) return id;
+    } else if (allocation.is_temp() &&
+               (best.is_none() || allocation.size > report.allocations[best].size)) {
+      best = id;
+    }
+  }
+  return best;
+}
+
+Result<std::string> MinimallocText(const PlannedModule& planned, const ReportOptions& options,
+                                   Diagnostics& notes) {
+  const report::Report& report = *planned.report;
+  if (!report::HasPeak(report)) {
+    return Refuse("packing needs an assignment and live ranges",
+                  "give the -live-range.txt too, or the directory and --module");
+  }
+  STOWPLAN_TRY([[maybe_unused]] const report::TruePeak peak, report::ComputeTruePeak(report));
+  const report::AllocationId id = ChooseAllocation(report, options.allocation);
+  if (id.is_none()) {
+    return Refuse(options.allocation.empty() ? "there is no allocation of temporaries"
+                                             : "there is no allocation " + options.allocation);
+  }
+  // Only the proto tells which values XLA keeps in one buffer.
+  std::vector<report::SharedBuffer> shared;
+  if (planned.module && planned.module->buffer_assignment.size != 0) {
+    Result<std::vector<report::SharedBuffer>> found =
+        report::SharedBuffersFromModule(*planned.module);
+    if (found) shared = *std::move(found);
+  }
+  const report::PackingInstance instance = report::BuildPackingInstance(report, id, shared);
+  if (instance.values_left_out != 0) {
+    notes.push_back(
+        Note("left out " + CountOf(instance.values_left_out, "value") + " without a live range"));
+  }
+  return report::WriteMinimalloc(instance, report::PackingOffsets::kWrite);
+}
+
+Result<std::string> ProtoBytes(const PlannedModule& planned) {
+  if (!planned.module)
+    return Refuse("a BufferAssignmentProto names instructions by the ids of a module",
+                  "give the module's .hlo.pb too");
+  return report::WriteBufferAssignmentProto(*planned.report, *planned.module);
+}
+
+Result<std::string> TextOrJson(const PlannedModule& planned, const ReportOptions& options) {
+  const report::Report& report = *planned.report;
+  if (!report.has_assignment && options.format == ReportFormat::kJson)
+    return report::WriteJson(report);
+  if (!report.has_assignment)
+    return Refuse("there is no buffer assignment among the files",
+                  "--format=xla, json and csv do without; a page needs -buffer-assignment.txt");
+  STOWPLAN_TRY(const report::Summary summary, report::Summarize(report));
+  std::string target = options.plan.target;
+  if (planned.is_made() && planned.target) target = planned.target->name;
+  PageOptions page = PageOptionsFor(planned.name, report, target);
+  page.limit = options.limit.value_or(10);
+  page.min_size = options.min_size;
+  page.sort = options.sort;
+  page.is_made = planned.is_made();
+  page.speech = options.plan.speech;
+  if (options.format == ReportFormat::kJson)
+    return ReportJson(report, summary, page.backend, planned.is_made());
+  if (options.is_reconcile) {
+    std::optional<Temporaries> temporaries;
+    if (planned.module && page.backend != report::Backend::kCpu)
+      temporaries = FindTemporaries(planned, options.plan);
+    return ReconcilePage(report, summary, temporaries, page);
+  }
+  return ReportPage(report, summary, planned.module.get(), page);
+}
+
+}  // namespace
+
+PageOptions PageOptionsFor(const std::string& name, const report::Report& report,
+                           const std::string& target) {
+  PageOptions page{.title = name};
+  if (target.empty()) {
+    page.backend = report::GuessBackend(report);
+  } else {
+    page.backend = report::BackendOfTarget(target);
+    page.backend_reason = target.starts_with("tpu-") ? target.substr(4) : "";
+  }
+  return page;
+}
+
+Result<std::string> TextFor(const PlannedModule& planned, const ReportOptions& options,
+                            Diagnostics& notes) {
+  switch (options.format) {
+    case ReportFormat::kXla:
+      return XlaText(planned, options, notes);
+    case ReportFormat::kCsv:
+      return CsvOf(planned, options.table);
+    case ReportFormat::kMinimalloc:
+      return MinimallocText(planned, options, notes);
+    case ReportFormat::kProto:
+      return ProtoBytes(planned);
+    case ReportFormat::kJson:
+    case ReportFormat::kText:
+      break;
+  }
+  return TextOrJson(planned, options);
+}
+
+}  // namespace stowplan::page

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of `stowplan report` for other programs. docs/report.md describes them.
+#pragma once
+
+#include <string>
+
+#include "report/summary.h"
+#include "session/count_modules.h"
+#include "stowplan/report/report.h"
+
+namespace stowplan::page {
+
+// The report (docs/report-schema.md), with one more field, `summary`,
+// and `plan` where that is Stowplan's.
+std::string ReportJson(const report::Report& report, const report::Summary& summary,
+                       report::Backend backend, bool is_made);
+
+std::string ModulesJson(const CountedModules& counted, int64_t other_files);
+std::string ModulesCsv(const CountedModules& counted);
+
+}  // namespace stowplan::page

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "page/source_root.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "stowplan/base/source.h"
+
+namespace stowplan::page {
+
+Result<bool> CheckRoot(const std::string& root) {
+  std::error_code error;
+  if (root.empty() || std::filesystem::is_directory(root, error)) return true;
+  return Fail("stowplan", "--source-root wants a directory, and there is none at `" + root + "`");
+}
+
+std::string PathBelow(const std::string& root, std::string_view file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path relative = fs::path(file).relative_path();
+  // A dump's names must not lead out of the root: what is found may be sent to others.
+  if (std::ranges::find(relative, fs::path("..")) != relative.end()) return {};
+  while (!relative.empty()) {
+    const fs::path path = fs::path(root) / relative;
+    if (fs::is_regular_file(path, error)) return path.string();
+    // Without the first folder: the tree may have been elsewhere.
+    auto rest = relative.begin();
+    fs::path shorter;
+    for (++rest; rest != relative.end(); ++rest) shorter /= *rest;
+    relative = shorter;
+  }
+  return {};
+}
+
+std::optional<std::string> ReadBelow(const std::string& root, std::string_view file) {
+  const std::string path = PathBelow(root, file);
+  if (path.empty()) return std::nullopt;
+  const Result<std::shared_ptr<const Source>> source = ReadSource(path);
+  if (!source) return std::nullopt;
+  return std::string((*source)->begin(), (*source)->size());
+}
+
+}  // namespace stowplan::page

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "proto/parse.h"
+#include "stowplan/session.h"
+#include "text/parse.h"
+
+namespace stowplan {
+
+Result<hlo::Module> ParseModule(std::shared_ptr<const Source> source) {
+  if (source->size() == 0) {
+    return Fail(source->name(), "the input is empty",
+                "expected HLO text, or a serialized HloProto");
+  }
+  if (LooksLikeProto(*source)) return ParseProto(std::move(source));
+  return ParseText(source);
+}
+
+Result<hlo::Module> ReadModule(const std::string& path) {
+  STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(path));
+  return ParseModule(std::move(source));
+}
+
+}  // namespace stowplan
