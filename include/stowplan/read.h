@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any input that holds a module: text or proto, packed or not.
+// Reads a module from any input: text or proto, compressed or not.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace stowplan {
 
-// The format is found by content.
+// The content decides the format.
 Result<hlo::Module> ParseModule(std::shared_ptr<const Source> source);
 
 // Reads the file at `path` ("-": standard input).

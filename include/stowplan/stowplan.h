@@ -8,54 +8,54 @@
 //     for (const auto& instruction : module->instructions.rows())
 //       std::cout << module->view(instruction.name) << '\n';
 //
-// The stages, in the order of the data:
+// The stages, in the order in which data passes through them:
 //
-//     ReadSource                      bytes to a Source: unpacked, with a name for messages
-//     ParseText, ParseProto           a Source to an hlo::Module; ReadModule is all of it
+//     ReadSource                      bytes to a Source: decompressed, with a name for messages
+//     ParseText, ParseProto           a Source to an hlo::Module; ReadModule does both
 //     PrintModule                     a module to HLO text, in any era's dialect
 //     Verify, Differences             what is wrong with a module, what differs between two
-//     ByteSize, ComputeStats          a module's bytes, as a Target has them
+//     ByteSize, ComputeStats          a module's bytes on a Target
 //
 //     WithSchedule                    a module with an order of execution, if it has none
 //     WithTransferFlags               a module with the sync flags of host transfers, for TPUs
 //     FindOrders, FindCallGraph, Flatten, FindValues, FindBuffers, FindLiveRanges
-//                                     what is computed where, who shares a place, who lives when;
-//                                     Analyze is all of it
+//                                     what is computed where, which values share a place, how
+//                                     long each lives; Analyze does all of it
 //     Assign                          allocations and offsets, by the Rules of a back end of XLA
-//     AssignBest                      the same with less memory, and a proof of how little is
-//     possible FindOverlaps                    values of a plan that lie over each other while
-//     alive report::ReportOf                a plan as a report::Report report::ReplanReport a
-//     report's plan made again, without the program
+//     AssignBest                      the same with less memory, and how near it is to the optimum
+//     FindOverlaps                    values of a plan that overlap while both are alive
+//     report::ReportOf                a plan as a report::Report
+//     report::ReplanReport            a report's plan, made again without the program
 //
 //     check::CheckPlan                whether a plan is sound, by executing the program on it
-//     check::CheckReport              the same from a report alone, as far as it tells
+//     check::CheckReport              the same from a report alone, as far as possible
 //
-//     explain::Complete               live ranges and uses of a report without, from the program
-//     explain::MakePicture            a report with what each value is, in the user's words
+//     explain::Complete               live ranges and uses that a report lacks, from the program
+//     explain::MakePicture            a report with what each value is, in the user's terms
 //     explain::MomentAt               what is live when
 //     explain::PartitionOf            what fills a moment, by source line, op_name, kind, ...
 //     explain::FootprintAt            where the rest of the memory is
-//     explain::WhyAlive, SharesOf     what holds a value; what values own as time goes by
+//     explain::WhyAlive, SharesOf     what keeps a value alive; what values own over time
 //     view::WriteBundle, WritePage    the same as one HTML file that draws it
 //     view::IndexRowOf, WriteIndexBundle    many modules, each with a page
 //     exporting::Write                a moment for pprof, Perfetto, speedscope, flame graphs, ...
 //
 //     diff::DiffOf                    what changed between two pictures, in terms that add up
 //     diff::CausesOf                  the same by cause
-//     gate::CheckGrowth, CheckBudgets rules for what modules take
+//     gate::CheckGrowth, CheckBudgets rules for what modules may take
 //
-//     advise::Donate, Apply           the program after an edit; donation as JAX and XLA do it
+//     advise::Donate, Apply           the program after an edit; donation as in JAX and XLA
 //     advise::Advise                  edits that save memory, each planned again and checked
 //
-//     oom::ReadLog                    what a log says about memory that ran out
+//     oom::ReadLog                    what a log says about running out of memory
 //     oom::Explain, JoinPlan          why, and what helps; the log beside the program's plan
 //
 //     pack::ReadTable                 buffers with sizes and times, from CSV
 //     pack::Solve                     their offsets, a bound, and what that proves
-//     pack::CheckPlan                 whether offsets are a plan; shares nothing with the solvers
+//     pack::CheckPlan                 whether offsets are valid; shares no code with the solvers
 //
 //     report::ReadReport              XLA's memory report files to a report::Report
-//     report::CompareFigures          figures in a file that differ from their computation
+//     report::CompareFigures          figures in a file that differ from the computed ones
 //     report::FindContradictions      facts in a file that cannot all be true
 //     report::ComputeTruePeak         the most bytes that are live at once, by memory space
 //     report::Summarize               where the memory goes: spaces, kinds, peaks
