@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lower plan than XLA's of the same values: who shares a place with whom, who is alive when,
-// sizes and memory spaces stay as they are; temporaries are packed again by pack::Solve, and some
-// of them move into buffers of the result while these are free.
+// A plan lower than XLA's for the same values. Sharing, live ranges, sizes and memory spaces stay
+// as they are. pack::Solve packs the temporaries again, and some of them move into buffers of the
+// result while these are free.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@
 namespace stowplan {
 
 struct BestOptions {
-  // What all allocations of memory space 0 together should fit: when the plan does not, one that
-  // does is searched for.
+  // What all allocations of memory space 0 together should fit into. If the plan does not fit, the
+  // solver searches for one that does.
   std::optional<int64_t> memory_limit;
-  // Asked from time to time; true ends the search with what there is. When it never is, the plan
-  // depends on nothing but the program, the rules and the limit.
+  // Called from time to time; true ends the search with the best plan so far. If it is never true,
+  // the plan depends only on the program, the rules and the limit.
   std::function<bool()> should_stop;
-  // The search ends with a proof or by `should_stop` alone, not when it has cost enough.
+  // The search ends only with a proof or by `should_stop`, not after a fixed effort.
   bool searches_on = false;
 };
 
@@ -33,13 +33,13 @@ struct BestHeap {
   int64_t color = 0;
   int64_t xla_bytes = 0;  // in XLA's plan, all of its blocks together
   int64_t bytes = 0;      // in this plan; never more
-  // No plan of what lies in the heap is lower.
+  // No plan for what lies in the heap is lower.
   int64_t bound = 0;
-  // The instant at which so much is needed; none when the search has been through all lower plans.
+  // The instant at which this much is needed; none if the search has gone through all lower plans.
   std::optional<int64_t> bound_time;
   // No plan is lower, whatever moves into buffers of the result.
   int64_t floor = 0;
-  int64_t guests = 0;      // values of temporaries that lie in buffers of the result
+  int64_t guests = 0;      // temporary values that lie in buffers of the result
   int64_t xla_guests = 0;  // the same in XLA's plan
 
   [[nodiscard]] bool is_optimal() const { return bytes == bound; }
