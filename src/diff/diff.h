@@ -5,8 +5,8 @@
 // For each memory space, and for all of them together:
 //
 // 1. The moment. The larger of the two peaks is looked at. The other program has the same moment:
-//    when it runs the same instruction (or, where it has none, as far from the ones before and
-//    behind as here; where these do not agree, when its live bytes differ least). What the other
+//    when it runs the same instruction (or, if it does not, as far from the ones before and
+//    after as here; if these disagree, when its live bytes differ least). What the other
 //    program's peak exceeds that moment by is `peak moved`.
 //
 //        A   ~~~~/\~~~~ peak          B   ~~~~~~~~~/\ peak, the larger

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A certificate of `stowplan check`: words and numbers. docs/check.md defines them.
+// A certificate of `stowplan check`: words and numbers. docs/check-certificate.md defines them.
 #pragma once
 
 #include <charconv>
@@ -12,8 +12,7 @@
 
 namespace stowplan::recheck {
 
-// Thrown if a certificate does not hold. Any other exception means that the file is not a
-// certificate.
+// The certificate does not hold. Any other exception means that it is not a certificate.
 struct Denial : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
