@@ -41,7 +41,7 @@ enum class ValueKind : uint8_t {
   kShape,         // number: a ShapeId           outfeed_shape=f32[2]{0}
   kShapes,        // rows of shapes              operand_layout_constraints={f32[2]{0}, s32[]}
   kWindow,        // rows of ints, seven per dimension: size, stride, padding low and high, window
-            // dilation, base dilation, reversal     window={size=3x3 pad=1_1x0_0}
+                  // dilation, base dilation, reversal     window={size=3x3 pad=1_1x0_0}
   kSlices,    // rows of ints, three per dimension: start, limit, stride     slice={[0:2], [1:3]}
   kPadding,   // rows of ints, three per dimension: low, high, interior      padding=0_0x1_1
   kAliasing,  // rows of ints: per entry the output index (length first), the operand, its index
