@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an assignment while it is made.
+// The state of an assignment while it is being made.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class Assigner {
   void AssignPhase(Phase phase);
   [[nodiscard]] std::vector<BufferId> Candidates(Phase phase) const;
   void AssignBuffer(BufferId id, Phase phase);
-  // Whether it has an allocation of its own in any case.
+  // Whether it gets its own allocation in any case.
   [[nodiscard]] bool IsFixed(BufferId id) const;
   bool AssignFixed(BufferId id);
   void MarkLiveOut();
@@ -48,14 +48,14 @@ class Assigner {
   void PackPresetSpace();
   void PackSpace(int64_t color, std::span<const ValueId> values);
 
-  // fill_holes.cc: takes out of `values`, of space 0, what fits into the lending space's heap.
+  // fill_holes.cc: removes from `values`, of space 0, what fits into the heap of the lending space.
   void FillHoles(std::vector<ValueId>& values);
 
   // contexts.cc
   [[nodiscard]] bool IsContextBuffer(BufferId id) const;
   void PlaceContexts();
   void AssignContext(BufferId id);
-  // Into the SparseCore's stack, once it is not needed any more.
+  // Into the SparseCore's stack, once that is no longer needed.
   bool ReuseStack(BufferId id);
 
   // reuse.cc: buffers that move into an allocation that exists.

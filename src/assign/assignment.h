@@ -23,21 +23,21 @@ struct Allocation {
   bool is_thread_local = false;
   bool is_tuple = false;
   bool is_maybe_live_out = false;
-  bool is_preset = false;  // its places were given, or are ours in their stead
+  bool is_preset = false;  // its places were given, or are our own instead
   // Of the entry computation.
   std::optional<int64_t> parameter;
   PositionId parameter_position;
   bool is_aliased_parameter = false;  // the program's result may lie in it
   std::vector<ValueId> values;        // by number
 
-  // XLA calls what is none of the others a preallocated temp.
+  // XLA calls an allocation of no other kind a preallocated temp.
   [[nodiscard]] bool is_temp() const {
     return !parameter && !is_maybe_live_out && !is_thread_local && !is_constant;
   }
 };
 
 struct Place {
-  AllocationId allocation;  // none: the value needs no memory of its own
+  AllocationId allocation;  // none: the value needs no separate memory
   int64_t offset = 0;
   int64_t size = 0;
 };
@@ -54,7 +54,7 @@ struct Assignment {
 // Places in a memory space that another pass has chosen (Rules::preset_space).
 struct Preset {
   struct Chunk {
-    PositionId position;  // where the value is born
+    PositionId position;  // where the value is defined
     int64_t offset = 0;
     int64_t size = 0;
   };
@@ -62,17 +62,17 @@ struct Preset {
   std::vector<Chunk> chunks;
 };
 
-// XLA's own way. Without a preset, places in a preset space are ours; all else is as if they had
-// been given.
+// Plans as XLA does. Without a preset, places in a preset space are our own; the rest is as if they
+// had been given.
 //
 // Fails when a size does not fit in 64 bits, when the values of one buffer are in different memory
 // spaces, or when the preset does not fit the program.
 Result<Assignment> Assign(const hlo::Module& module, const Analysis& analysis, const Rules& rules,
                           const std::optional<Preset>& preset);
 
-// Two values that are alive at once and lie over each other, each with a word on it; empty when
-// there are none. Looks at places and times alone. Preset places are not looked at: another pass
-// may know that of two branches only one runs, and place their values over each other.
+// Pairs of values that are alive at once and overlap, each described in words; empty if there are
+// none. Considers places and times only. Preset places are ignored: another pass may know that only
+// one of two branches runs, and let their values overlap.
 Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
                          const Assignment& assignment);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of bytes, kept as the fewest ranges there are.
+// A set of bytes, kept as the smallest number of ranges.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,17 @@ struct ByteRange {
   int64_t end = 0;
 };
 
-// There are millions of these, and nearly all hold one range: it lies in the set itself.
+// There are millions of these sets, and nearly all hold one range, which is stored in the set
+// itself.
 class ByteRanges {
  public:
   [[nodiscard]] std::span<const ByteRange> ranges() const { return {data(), size_}; }
 
-  // False when all of it was there before.
+  // False if the set had all of it before.
   bool Add(ByteRange range) {
     ByteRange* const all = data();
     ByteRange* const stop = all + size_;
-    // Ranges that touch the new one are swallowed.
+    // Ranges that touch the new one are merged into it.
     ByteRange* const first = std::lower_bound(
         all, stop, range.begin, [](const ByteRange& r, int64_t at) { return r.end < at; });
     if (first != stop && first->begin <= range.begin && range.end <= first->end) return false;
@@ -60,7 +61,7 @@ class ByteRanges {
   }
 
   ByteRange one_;
-  std::unique_ptr<ByteRange[]> many_;  // in place of one_ when there are more
+  std::unique_ptr<ByteRange[]> many_;  // instead of one_, if there are more
   uint32_t size_ = 0;
   uint32_t capacity_ = 1;
 };

@@ -25,7 +25,7 @@ class ShareRules {
 
   // `input` is a position of an operand of `output`'s instruction.
   bool CanShare(PositionId input, PositionId output);
-  // The same for values: whether `user` may be born where `operand` lies when it ends.
+  // The same for values: whether `user` may take the place of `operand` when that one ends.
   bool CanShareAsOperand(ValueId user, ValueId operand);
 
  private:
@@ -37,7 +37,7 @@ class ShareRules {
   bool LoopFusionCanShare(hlo::InstrId fused_parameter);
   [[nodiscard]] bool OutputFusionCanShare(hlo::InstrId fusion, hlo::InstrId fused_parameter) const;
   [[nodiscard]] bool CallCanShare(PositionId input, hlo::InstrId call) const;
-  // Answers of one back end alone; nothing when the common rules decide.
+  // The answer of one back end's own rules; nothing if the common rules decide.
   std::optional<bool> GpuHint(hlo::InstrId operand, PositionId output);
   std::optional<bool> TpuHint(hlo::InstrId operand, PositionId output) const;
   [[nodiscard]] bool ReduceFusionCanShare(hlo::InstrId fusion, hlo::InstrId fused_parameter,

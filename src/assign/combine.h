@@ -6,8 +6,8 @@
 
 namespace stowplan {
 
-// The end of an assignment: temporaries of a memory space become one block, behind all others, and
-// allocations get their numbers.
+// The end of an assignment: the temporaries of a memory space become one block, after all others,
+// and allocations get their numbers.
 void CombineTemporaries(Assignment& assignment, const Rules& rules);
 
 }  // namespace stowplan

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TPU's fast memory, whose places the memory-space pass chooses: what its values look like there.
+// A TPU's fast memory, whose places the memory-space pass chooses, and what its values look like
+// there.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace stowplan {
 
-// The values of the slices that `whole` is made of, as they must lie; none where it is not made of
-// slices, or one of them is not known.
+// The values of the slices that `whole` is made of, in the order in which they must lie; none if it
+// is not made of slices, or one of them is unknown.
 std::vector<ValueId> SlicesOf(const hlo::Module& module, const ValueFlow& flow, ValueId whole);
 
 // An array that is fetched in slices. They must lie side by side, in its place.
@@ -31,9 +32,9 @@ struct SlicedGroup {
 std::vector<SlicedGroup> JoinSlices(const hlo::Module& module, const Analysis& analysis,
                                     HeapInput& input);
 
-// The most bytes that the values take at once, as the memory-space pass counts them: what nobody
+// The most bytes that the values take at once, as the memory-space pass counts them: what nothing
 // reads takes none, slices last as long as their whole, what a branch needs lasts until that branch
-// has read it, and a value that takes over another's place is there beside it for a moment.
+// has read it, and a value that takes over another's place coexists with it for a moment.
 int64_t FastMemoryPeak(const hlo::Module& module, const Analysis& analysis,
                        const Assignment& assignment, std::span<const ValueId> values);
 

@@ -15,7 +15,7 @@ namespace stowplan {
 
 struct GpuFusion {
   std::vector<hlo::InstrId> roots;   // the outputs; tuples flattened
-  std::vector<hlo::InstrId> heroes;  // beside them
+  std::vector<hlo::InstrId> heroes;  // parallel to roots
   hlo::InstrId reduction;            // the reduction that all outputs follow, or none
 };
 
@@ -50,7 +50,7 @@ class GpuFusions {
   std::map<hlo::InstrId, GpuFusion> known_;
 };
 
-// The text of a field of a JSON object, behind its first occurrence: `1.5,"x":...` for "beta".
+// The text of a field of a JSON object, after its first occurrence: `1.5,"x":...` for "beta".
 std::optional<std::string_view> FindJsonField(std::string_view json, std::string_view key);
 
 }  // namespace stowplan

@@ -24,7 +24,8 @@ class Tenancy {
   explicit Tenancy(int64_t end) : end_(end) { AddGap(0, end); }
 
   void Add(const Tenant& tenant);
-  // Calls visit(tenant) for those that touch the range, until it returns true; whether it did.
+  // Calls visit(tenant) for those that touch the range, until it returns true; returns whether it
+  // did.
   template <class Visit>
   bool AnyTouching(const LiveRange& range, Visit visit) const {
     // Starts and ends ascend together, since no two live at once.
@@ -37,7 +38,7 @@ class Tenancy {
   }
   // The longest time that no value lives here.
   [[nodiscard]] int64_t LongestGap() const { return lengths_.empty() ? -1 : *lengths_.rbegin(); }
-  // Gaps of some length begin and end between these.
+  // All gaps of nonzero length lie between these.
   [[nodiscard]] std::pair<int64_t, int64_t> GapBounds() const {
     if (gaps_.empty()) return {end_, 0};
     return {gaps_.begin()->first, gaps_.rbegin()->second};
@@ -57,7 +58,7 @@ class Tenancy {
 };
 
 // Allocations in the order in which they were made. Most have no room for a given buffer; a tree
-// over their longest gaps passes these over.
+// over their longest gaps skips these.
 class ReusePool {
  public:
   void Add(AllocationId id, const Tenancy& tenancy);
@@ -82,14 +83,15 @@ class ReusePool {
     int64_t end = -1;
   };
   static bool Fits(const Room& room, const LiveRange& range) {
-    // What is born and dies at once finds room in gaps of no length, which are not kept.
+    // A value that is defined and dies at the same instant fits into gaps of length zero, which are
+    // not kept.
     if (range.start == range.end) return room.length != -1;
     return range.end - range.start <= room.length && room.start <= range.start &&
            range.end <= room.end;
   }
   static Room RoomOf(const Tenancy& tenancy);
   static Room Join(const Room& a, const Room& b);
-  // The last row before `k` that the range may fit into.
+  // The last row before `k` into which the range may fit.
   [[nodiscard]] size_t FindBefore(size_t k, const LiveRange& range) const;
   // The first row below a node.
   [[nodiscard]] size_t FirstRow(size_t node) const {

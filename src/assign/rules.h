@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a back end of XLA, in a given version, plans memory: data, and a few named rules.
+// How a back end of XLA plans memory in a given version: data, and a few named rules.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace stowplan {
 
-// In which order buffers are assigned.
+// The order in which buffers are assigned.
 enum class AssignOrder : uint8_t {
   kLargestFirst,
   kEarliestFirst,
 };
 
-// Who may write over an operand that dies, beyond what all back ends agree on.
+// Which instructions may write over a dying operand, beyond those that all back ends allow.
 enum class Sharing : uint8_t { kPlain, kGpu, kTpu };
 
 struct Rules {
   Target target;
   AnalysisOptions analysis;
   Sharing sharing = Sharing::kPlain;
-  // Whether a buffer moves to where an operand lies only if the instruction reads the operand where
-  // that is seen last; newer versions try every position.
+  // Whether a buffer takes an operand's place only if the instruction reads the operand at its last
+  // position; newer versions try every position.
   bool reads_last_position = false;
 
   // Offsets in a memory space are multiples of its alignment.
@@ -40,17 +40,17 @@ struct Rules {
   // heap sweeps time.
   uint64_t swept_spaces = 0;
 
-  // The memory space whose places another pass has chosen, if there is one. Its allocation is the
-  // first of all.
+  // The memory space whose places another pass has chosen, if there is one. Its allocation comes
+  // first.
   int64_t preset_space = -1;
   // The memory space whose heap takes values of space 0 into its holes, if there is one.
   int64_t lending_space = -1;
-  // Whether work that is handed to a TPU's SparseCore has its memory apart from all other.
+  // Whether work that is handed to a TPU's SparseCore has separate memory.
   bool has_sparse_core = false;
-  // When all of space 0 needs more than this, the plan is made again with the rules of the others:
-  // largest first, best fit.
+  // If all of space 0 needs more than this, the plan is made again with the rules of the other back
+  // ends: largest first, best fit.
   int64_t sweep_limit = std::numeric_limits<int64_t>::max();
-  // No heap grows beyond this; a further one is opened.
+  // No heap grows beyond this; another one is opened instead.
   int64_t heap_limit = std::numeric_limits<int64_t>::max();
 
   [[nodiscard]] int64_t AlignmentOf(int64_t space) const {

@@ -18,7 +18,7 @@ struct BufferSizes {
   std::vector<int64_t> colors;         // by value
 };
 
-// All sizes together, each aligned, fit in 64 bits: no sum of offsets overflows later.
+// The sum of all sizes, each aligned, fits in 64 bits, so no sum of offsets overflows later.
 Result<BufferSizes> MeasureBuffers(const hlo::Module& module, const Analysis& analysis,
                                    const Rules& rules);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What XLA's and JAX's figures count of temporaries, beyond the sizes of their allocations.
+// What XLA's and JAX's figures count for temporaries, beyond the sizes of their allocations.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace stowplan {
 
 struct Temporaries {
   int64_t heap_peak = 0;  // the most bytes that one heap has in use at once
-  // Whether one of memory space 0 really lies there: TPUs keep tuples and single numbers elsewhere,
-  // and count nothing then.
+  // Whether any temporary of memory space 0 really lies there: TPUs keep tuples and single numbers
+  // elsewhere, and then count nothing.
   bool are_in_main_memory = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on sizes that come from an input: what does not fit in 64 bits is an answer, never a
-// wrong number.
+// Arithmetic on sizes that come from an input: an overflow of 64 bits is reported, never a wrong
+// number.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace stowplan {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-// The sum, or the nearest number there is: for sums that people read.
+// The sum, or the nearest representable number: for sums that people read.
 inline int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

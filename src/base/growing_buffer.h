@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that arrive in pieces and end as a Source. Running out of memory is an answer, not an
-// exception: sizes come from the input.
+// Bytes that arrive in pieces and become a Source. Running out of memory is reported, not thrown,
+// because sizes come from the input.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class GrowingBuffer {
   [[nodiscard]] std::string_view bytes() const { return {data_.get(), size_}; }
   void Advance(size_t count) { size_ += count; }
 
-  // The bytes, padded as Source wants them.
+  // The bytes, padded as Source requires.
   [[nodiscard]] std::shared_ptr<const Source> ToSource(std::string name) && {
     if (data_ == nullptr) return Source::FromBytes(std::move(name), {});
     std::memset(data_.get() + size_, 0, Source::kPadding);

@@ -8,8 +8,8 @@
 
 namespace stowplan {
 
-// The bytes as a .gz file. Its header has neither a name nor a time: the same bytes in give the
-// same bytes out. Fails when there is not enough memory.
+// The bytes as a .gz file. Its header has neither a name nor a time, so the same input gives the
+// same output. Fails if there is not enough memory.
 [[nodiscard]] Result<std::string> Gzip(std::string_view bytes);
 
 }  // namespace stowplan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes for people.
+// Human-readable sizes.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON texts compared by what they say.
+// Compares JSON texts by their meaning.
 #pragma once
 
 #include <string_view>
 
 namespace stowplan {
 
-// Whether two JSON texts are equal, blanks and the order of keys apart. Numbers are compared as
+// Whether two JSON texts are equal, ignoring blanks and the order of keys. Numbers are compared as
 // written. Texts that are not JSON, or nest deeper than a thousand levels, are compared byte by
 // byte.
 bool SameJson(std::string_view a, std::string_view b);

@@ -9,8 +9,8 @@
 //     json.End();
 //     json.End();
 //
-// The text is indented by two blanks and always valid: bytes that are no UTF-8 become U+FFFD. Below
-// `indented_levels`, a value is one line.
+// The text is indented by two blanks and always valid: bytes that are not valid UTF-8 become
+// U+FFFD. Below `indented_levels`, a value is one line.
 #pragma once
 
 #include <concepts>
@@ -30,7 +30,7 @@ class JsonWriter {
   // In an object, `key` names the new value; elsewhere it must be empty.
   void BeginObject(std::string_view key = {}) { Begin(key, '{', '}'); }
   void BeginArray(std::string_view key = {}) { Begin(key, '[', ']'); }
-  // Ends the object or array begun last.
+  // Ends the innermost open object or array.
   void End();
 
   void Value(std::string_view text);

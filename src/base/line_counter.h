@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines and columns of many places in one text, for the price of one pass when the places ascend.
+// Lines and columns of many places in one text, at the cost of one pass if the places ascend.
 #pragma once
 
 #include <cstddef>

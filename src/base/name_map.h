@@ -34,7 +34,7 @@ class NameMap {
  private:
   static constexpr size_t kSize = std::bit_ceil(kCount * 4);
   static constexpr size_t kMask = kSize - 1;
-  // Length, first, middle and last characters tell names of this kind apart well enough.
+  // Length, first, middle and last characters distinguish names of this kind well enough.
   static constexpr size_t Hash(std::string_view s) {
     if (s.empty()) return 0;
     const auto at = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(s[i])); };

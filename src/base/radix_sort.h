@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting rows by whole numbers, in time that grows with the rows alone.
+// Sorts rows by integers, in time linear in the number of rows.
 #pragma once
 
 #include <algorithm>

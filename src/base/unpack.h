@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed inputs: which packing the first bytes show, and how to undo it within a bound.
+// Compressed inputs: recognizes the compression by the first bytes, and decompresses within a
+// bound.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lower plan than XLA's of the same values: who shares a place with whom, who is alive when,
-// sizes and memory spaces stay as they are; temporaries are packed again by pack::Solve, and some
-// of them move into buffers of the result while these are free.
+// A plan lower than XLA's for the same values. Sharing, live ranges, sizes and memory spaces stay
+// as they are. pack::Solve packs the temporaries again, and some of them move into buffers of the
+// result while these are free.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 namespace stowplan {
 
 struct BestOptions {
-  // What all allocations of memory space 0 together should fit: when the plan does not, one that
-  // does is searched for.
+  // What all allocations of memory space 0 together should fit into. If the plan does not fit, the
+  // solver searches for one that does.
   std::optional<int64_t> memory_limit;
-  // Asked from time to time; true ends the search with what there is. When it never is, the plan
-  // depends on nothing but the program, the rules and the limit.
+  // Called from time to time; true ends the search with the best plan so far. If it is never true,
+  // the plan depends only on the program, the rules and the limit.
   std::function<bool()> should_stop;
-  // The search ends with a proof or by `should_stop` alone, not when it has cost enough.
+  // The search ends only with a proof or by `should_stop`, not after a fixed effort.
   bool searches_on = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no choice of guests gets below.
+// A lower bound for every choice of guests.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace stowplan {
 
 struct FloorInput {
   std::span<const ValueId> movable;  // in the heap, or in hosts
-  std::span<const Host> hosts;       // with what cannot lie elsewhere
+  std::span<const Host> hosts;       // including what cannot lie elsewhere
   std::span<const int64_t> sizes;    // by buffer
   std::span<const int64_t> always;   // sizes in the heap that are taken all the time
   int64_t alignment = 1;
 };
 
-// At each instant, what is alive less what the hosts hold together, as if nothing were wasted in
-// them and everything that may be written over an operand were.
+// At each instant, what is alive less what the hosts hold together, as if they wasted nothing and
+// everything that may overwrite an operand did.
 int64_t FindFloor(const hlo::Module& module, const Analysis& analysis, const FloorInput& input,
                   ShareRules& share);
 

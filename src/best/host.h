@@ -29,8 +29,8 @@ struct Host {
 bool IsHost(const Allocation& allocation);
 
 // Where the unit can lie in the host: in the smallest gap, or in the place of a resident that it
-// takes over from or hands over to. Nothing when there is no room. Adds to `looks` how many live
-// ranges were looked at.
+// takes over from or hands over to. Nothing if there is no room. Adds to `looks` the number of live
+// ranges that were inspected.
 std::optional<int64_t> FindRoom(const Host& host, const Unit& unit, int64_t alignment,
                                 const LiveRanges& live, ShareRules& share, int64_t& looks);
 

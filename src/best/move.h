@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which units leave the heap for a host.
+// Which units move from the heap into a host.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Spot {
   [[nodiscard]] bool is_heap() const { return host == kHeap; }
 };
 
-// Who is asked first; of equals, who is born first.
+// Which unit is tried first; among equals, the one defined first.
 enum class MoveOrder : uint8_t { kLargest, kLargestShortest, kShortest };
 // The host with the fewest bytes, or with the least time to spare.
 enum class MoveFit : uint8_t { kSmallest, kTightest };
@@ -27,7 +27,7 @@ struct MoveRule {
   MoveOrder order = MoveOrder::kLargest;
   MoveFit fit = MoveFit::kSmallest;
 };
-// None is best for all programs.
+// No rule is best for all programs.
 inline constexpr MoveRule kMoveRules[] = {
     {MoveOrder::kLargest, MoveFit::kSmallest},
     {MoveOrder::kLargest, MoveFit::kTightest},
@@ -35,8 +35,8 @@ inline constexpr MoveRule kMoveRules[] = {
     {MoveOrder::kShortest, MoveFit::kSmallest},
 };
 
-// Where each unit lies. As long as something that is alive when the heap's load is highest finds
-// room in a host, it moves there.
+// Where each unit lies. As long as something alive at the heap's highest load finds room in a host,
+// it moves there.
 std::vector<Spot> MoveToHosts(std::vector<Host> hosts, std::span<const Unit> units,
                               const MoveRule& rule, int64_t alignment, const Analysis& analysis,
                               ShareRules& share);

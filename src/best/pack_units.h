@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units to the packer's numbers and back.
+// Translates units into the packer's numbers and back.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct UnitPlan {
   std::vector<int64_t> offsets;  // by unit
   int64_t height = 0;
   int64_t bound = 0;  // no plan is lower
-  // When so much is needed; none when the search has been through all lower plans.
+  // When this much is needed; none if the search has gone through all lower plans.
   std::optional<int64_t> bound_time;
 };
 
-// A capacity is what the plan should fit: one that is above it is followed by a search for one that
-// is not.
+// `capacity` is what the plan should fit into: if the plan is above it, a search for one that is
+// not follows.
 UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
                    std::optional<int64_t> capacity, const BestOptions& best);
 

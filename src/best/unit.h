@@ -13,17 +13,17 @@
 
 namespace stowplan {
 
-// Alive in [start, end). XLA's ranges end with the instant that is their last.
+// Alive in [start, end). XLA's ranges include their last instant.
 struct Segment {
   int64_t start = 0;
   int64_t end = 0;
 };
 
-// The values of a buffer, and of those that are written over it as it dies: a loop's value with its
+// The values of a buffer, and of the buffers that overwrite it as it dies: a loop's value with its
 // phis, a chain of elementwise instructions.
 struct Unit {
   int64_t size = 0;
-  std::vector<Segment> segments;  // ascending and apart
+  std::vector<Segment> segments;  // ascending and disjoint
   std::vector<ValueId> values;
 
   [[nodiscard]] Segment hull() const { return {segments.front().start, segments.back().end}; }
@@ -31,10 +31,10 @@ struct Unit {
 
 struct Units {
   std::vector<Unit> units;
-  std::vector<ValueId> empty;  // values of no bytes
+  std::vector<ValueId> empty;  // values without bytes
 };
 
-// Who is written over whom is decided as XLA's heap does it. `sizes` are by buffer.
+// XLA's heap simulation decides which value overwrites which. `sizes` are by buffer.
 Units FindUnits(const hlo::Module& module, const Analysis& analysis,
                 std::span<const ValueId> values, std::span<const int64_t> sizes, ShareRules& share);
 

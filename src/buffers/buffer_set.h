@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers: values that must lie in the same place.
 //
-// A loop's values share one place, so do a donated parameter and the output it becomes, and what an
-// in-place instruction writes into.
+// A loop's values share one place. So do a donated parameter and the output it becomes, and an
+// in-place instruction and what it writes into.
 #pragma once
 
 #include <cstdint>

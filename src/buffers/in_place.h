@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions that write into an operand's memory: dynamic-update-slice and its like, fusions that
-// end in one, and what output_to_operand_aliasing says.
+// Instructions that write into an operand's memory: dynamic-update-slice and similar, fusions that
+// end in one, and what output_to_operand_aliasing declares.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct InPlacePair {
 };
 
 struct InPlacePairs {
-  // Instructions that have pairs, ascending, and theirs.
+  // Instructions that have pairs, ascending, and their pairs.
   std::vector<hlo::InstrId> instructions;
   std::vector<Range> ranges;
   std::vector<InPlacePair> pairs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a certificate (docs/pack.md), and the three steps of the check. Nothing of this
-// knows the library: a mistake there shall not be made twice.
+// What a certificate contains (docs/pack.md), and the three steps of the check. Nothing here uses
+// the library, so a mistake there is not repeated here.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Buffer {
   std::vector<int64_t> pools;  // where it may be; empty: anywhere
 };
 
-// A buffer, or a group of them: what has one offset.
+// A buffer or a group of buffers: whatever has one offset.
 struct Item {
   std::vector<size_t> members;
   std::vector<Piece> pieces;  // no two share a byte at one moment
@@ -44,12 +44,12 @@ struct Certificate {
   std::vector<Item> items;
 };
 
-// Ends the program: this is no certificate.
+// Ends the program: this is not a certificate.
 [[noreturn]] void Refuse(const std::string& words);
 // Ends the program: the certificate is wrong.
 [[noreturn]] void Deny(const std::string& words);
 
-// Every number in it names something, and no sum of the checks overflows.
+// Checks that every number in it refers to something, and that no sum overflows.
 Certificate ReadCertificate(const std::string& text);
 
 void CheckPlan(const Certificate& certificate);
@@ -61,7 +61,7 @@ enum class Proof : uint8_t {
 };
 
 // Whether the items have no plan that is at most `ceiling` high, by trying all orders of pairs.
-// `nodes` is how many tries there may be.
+// `nodes` limits the number of tries.
 Proof ProveNone(const Certificate& certificate, const std::vector<size_t>& items, int64_t ceiling,
                 int64_t nodes);
 

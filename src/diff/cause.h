@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a peak changed: the terms of a diff put together so that one edit is one cause.
+// Why a peak changed: the terms of a diff, grouped so that one edit is one cause.
 //
-// Values that got another size because of the same change of shape are one cause, wherever they
-// are: "8 -> 16" for a larger batch, "bf16 -> f32" for another type. All else is put together by
-// where it comes from: the source line, the argument of the function that a parameter is a part of,
-// the op_name. Each cause says how its bytes are made up of terms; all causes add up to the change
-// of the peak.
+// Values whose sizes changed by the same change of shape are one cause, wherever they are: "8 ->
+// 16" for a larger batch, "bf16 -> f32" for a different type. Everything else is grouped by where
+// it comes from: the source line, the argument of the function that a parameter is a part of, the
+// op_name. Each cause says how its bytes split into terms; all causes add up to the change of the
+// peak.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct CausePart {
   std::string place;
   int64_t bytes = 0;
   int64_t values = 0;
-  uint32_t largest = 0;  // of SpaceDiff::changes, that with the most bytes
+  uint32_t largest = 0;  // of SpaceDiff::changes, the one with the most bytes
 };
 
 struct Cause {
@@ -42,7 +42,7 @@ struct Cause {
   Terms terms{};
   std::vector<CausePart> parts;   // by falling |bytes|
   std::vector<uint32_t> changes;  // of SpaceDiff::changes, by falling |bytes|
-  // All of its values were, and are, of this kind; absent where they are of several.
+  // The kind of all its values, before and after; absent if there are several.
   std::optional<explain::Kind> kind_a;
   std::optional<explain::Kind> kind_b;
 
@@ -50,11 +50,11 @@ struct Cause {
   [[nodiscard]] Term main_term() const;
 };
 
-// By falling |bytes|. The pictures are those that the diff was made of.
+// By descending |bytes|. The pictures must be those that the diff was made from.
 [[nodiscard]] std::vector<Cause> CausesOf(const SpaceDiff& space, const Match& match,
                                           const explain::Picture& a, const explain::Picture& b,
                                           Group group = Group::kCause);
-// The same of each memory space, by Diff::spaces.
+// The same for each memory space, by Diff::spaces.
 [[nodiscard]] std::vector<std::vector<Cause>> AllCausesOf(const Diff& diff,
                                                           const explain::Picture& a,
                                                           const explain::Picture& b,

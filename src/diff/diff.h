@@ -2,11 +2,11 @@
 // What changed between two plans: the change of the true peak, and of the footprint, in terms that
 // add up exactly.
 //
-// Of each memory space, and of all together:
+// For each memory space, and for all of them together:
 //
 // 1. The moment. The larger of the two peaks is looked at. The other program has the same moment:
-//    when it runs the same instruction (or, where it has none, as far from the ones before and
-//    behind as here; where these do not agree, when its live bytes differ least). What the other
+//    when it runs the same instruction (or, if it does not, as far from the ones before and
+//    after as here; if these disagree, when its live bytes differ least). What the other
 //    program's peak exceeds that moment by is `peak moved`.
 //
 //        A   ~~~~/\~~~~ peak          B   ~~~~~~~~~/\ peak, the larger
@@ -35,11 +35,11 @@
 // 3. The rest. What the footprint takes beyond the peak (explain/footprint.h), each of both at its
 //    own peak: dead, fragmentation, alignment, without live range, thread-local.
 //
-// Where both have the same values, peaks and totals, what is left is another order of the same, and
-// no change.
+// If both have the same values, peaks and totals, only the order differs, which is not a change.
 //
-// The terms of 1 and 2 add up to the change of the peak, with those of 3 to that of the footprint.
-// Exchanging the programs changes the sign of every term: new is minus gone, and so on.
+// The terms of 1 and 2 add up to the change of the peak; together with those of 3, they add up to
+// the change of the footprint. Swapping the programs changes the sign of every term: new becomes
+// minus gone, and so on.
 #pragma once
 
 #include <array>
@@ -79,7 +79,7 @@ inline constexpr size_t kTerms = 17;
 inline constexpr size_t kPeakTerms = 12;
 // "sharing lost"
 [[nodiscard]] std::string_view Name(Term term);
-// The term that it is when the programs are exchanged.
+// The corresponding term when the programs are swapped.
 [[nodiscard]] Term Opposite(Term term);
 
 using Terms = std::array<int64_t, kTerms>;  // by Term
@@ -97,8 +97,8 @@ struct SpaceDiff {
   std::optional<int64_t> space;  // a color; absent: all memory spaces together
   report::Peak a;
   report::Peak b;
-  bool is_at_b = false;  // B's peak is looked at; else A's
-  // The moments that are compared: one is the peak, one the same moment of the other program.
+  bool is_at_b = false;  // the moment is B's peak; otherwise A's
+  // The moments that are compared: one is a peak, the other the same moment of the other program.
   int64_t time_a = 0;
   int64_t time_b = 0;
   explain::Footprint footprint_a;
@@ -130,14 +130,14 @@ struct Total {
   friend bool operator==(const Total&, const Total&) = default;
 };
 
-// Bytes live at each one's own peak, by kind; padding on its own.
+// Bytes live at each program's own peak, by kind; padding is separate.
 struct KindTotal {
   std::string_view name;
   int64_t a = 0;
   int64_t b = 0;
 };
 
-// Values that have no partner or another size, wherever they are.
+// Values that have no partner or a different size, wherever they are.
 struct Counts {
   int64_t pairs = 0;
   int64_t only_a = 0;
@@ -147,9 +147,9 @@ struct Counts {
 };
 
 struct Diff {
-  bool has_peak = false;  // both have live ranges; without, `spaces` have footprints alone
+  bool has_peak = false;  // both have live ranges; if not, `spaces` have only footprints
   Match match;
-  // All together first, then by color; of each that either of both has.
+  // All together first, then by color; each space that either program has.
   std::vector<SpaceDiff> spaces;
   std::vector<Total> totals;  // by color and use; those that are 0 on both sides are left out
   std::vector<KindTotal> kinds;

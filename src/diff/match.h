@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which value of one program is which of another.
+// Which value of one program corresponds to which value of another.
 //
-// Names of instructions say little: every compiler makes its own. What a value keeps is where it
-// comes from (op_name, source line), what it is (opcode, shape, index) and its place in the order.
-// Keys are tried from strict to loose; in each round, values with equal keys are paired:
+// Names of instructions say little, since every compiler makes its own. What survives of a value is
+// where it comes from (op_name, source line), what it is (opcode, shape, index) and its place in
+// the order. Keys are tried from strict to loose; in each round, values with equal keys are paired:
 //
 //     as many on both sides     in order
 //     more on one side          so that the pairs lie closest, measured by how many values that
 //                               are paired already come before
 //
-// What only one of the programs tells (op_names, where the other is a report without its module) is
-// left out; names count only then. A copy is never paired with what is none, nor a parameter or a
-// constant. Nothing here knows which of the two programs is the first, so Match(a, b) is Match(b,
-// a) turned round.
+// Properties that only one of the programs knows (op_names, if the other is a report without its
+// module) are ignored; names count only then. A copy is never paired with something that is not a
+// copy; the same holds for parameters and constants. Nothing here depends on which program comes
+// first, so Match(a, b) is Match(b, a) reversed.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@
 
 namespace stowplan::diff {
 
-// By report::ValueId of each side: the other one's, or none. Values that have no place, or a
-// thread-local one, are never paired.
+// By report::ValueId of each side: the partner on the other side, or none. Values that have no
+// place, or a thread-local one, are never paired.
 struct Match {
   std::vector<report::ValueId> b_of_a;
   std::vector<report::ValueId> a_of_b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same moment of another program.
+// The corresponding moment of another program.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace stowplan::diff {
 
-// By time of `from`: when `to` runs the same instruction, and where the nearest are that it runs.
+// By time of `from`: when `to` runs the same instruction, and the nearest instructions that `to`
+// runs.
 struct SameTime {
   int64_t time = -1;   // -1: `to` does not run it
   int64_t before = 0;  // the last time of `from`, up to this one, that `to` has too; -1: none
@@ -22,7 +23,7 @@ struct SameTime {
 std::vector<SameTime> SameTimes(const explain::Picture& from, const explain::Picture& to,
                                 const std::vector<report::ValueId>& partners);
 
-// The moment of `to` that is `moment` of `from`.
+// The moment of `to` that corresponds to `moment` of `from`.
 explain::Moment SameMoment(const explain::Moment& moment, const explain::Picture& to,
                            const std::vector<SameTime>& times,
                            const std::vector<report::ValueId>& partners);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where values come from, as one word that both programs share.
+// Where values come from, as one word that means the same in both programs.
 #pragma once
 
 #include <string>

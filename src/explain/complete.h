@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report lacks, from the program it is about: a .hlo.pb says where values lie, but not when
-// they are alive nor who reads them.
+// Completes a report from its program: a .hlo.pb says where values lie, but neither when they are
+// alive nor who reads them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Completed {
   int64_t strangers = 0;  // placed values that the program does not have: still without these facts
 };
 
-// Adds the live ranges, and the positions and uses of values, where the report has none of them.
-// The report does not need the module afterwards.
+// Adds live ranges, and positions and uses of values, if the report has none of these. The report
+// does not need the module afterwards.
 [[nodiscard]] Completed Complete(report::Report report, const hlo::Module& module,
                                  const Analysis& analysis);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rest is: a memory space takes more than is live at its peak.
+// Where the rest of the memory goes: a memory space takes more than is live at its peak.
 //
 //     footprint = live + dead + fragmentation + alignment + untimed + thread-local
 //
@@ -43,10 +43,10 @@ struct Footprint {
   }
 };
 
-// All allocations of the moment's memory space, or all there are, together. Costs no more than
-// these have.
+// All allocations of the moment's memory space together, or of all spaces. The cost depends only on
+// these.
 [[nodiscard]] Footprint FootprintOf(const Picture& picture, const Moment& moment);
-// The same; needs what MomentAt needs.
+// The same; has the requirements of MomentAt.
 [[nodiscard]] Footprint FootprintAt(const Picture& picture, int64_t time,
                                     std::optional<int64_t> space = std::nullopt);
 

@@ -6,7 +6,7 @@
 
 namespace stowplan::explain {
 
-// Fills the kinds of all values. Needs AddLabels.
+// Fills in the kinds of all values. Requires AddLabels.
 void AddKinds(Picture& picture);
 
 }  // namespace stowplan::explain

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who made what: the ops of a picture, their names in JAX and their places in the source.
+// The ops of a picture, their names in JAX and their places in the source.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace stowplan::explain {
 
-// Fills frames, ops, the ops and words of values, and the paths of parameters. Needs report and
-// module. `parameter_names`, by number, are for parameters without a path.
+// Fills in frames, ops, the ops and names of values, and the paths of parameters. Requires report
+// and module. `parameter_names`, by number, are used for parameters without a path.
 void AddLabels(std::span<const std::string> parameter_names, Picture& picture);
 
-// The opcode in `%x = f32[2]{0} add(...)`; kUnknown when there is none that we know.
+// The opcode in `%x = f32[2]{0} add(...)`; kUnknown if there is no known one.
 [[nodiscard]] hlo::Opcode OpcodeOfText(std::string_view instruction_text);
 // The opcode that an instruction's name begins with: "all-reduce.28". Compilers choose names
 // freely, so this is a guess.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is live, when.
+// What is live at a moment.
 //
 // At a moment t, a byte of an allocation is live when a value lies on it with start <= t <= end, as
 // XLA prints them. It counts once, and belongs to the youngest of the values on it: the one with
@@ -25,7 +25,7 @@ namespace stowplan::explain {
 // What one value owns at a moment.
 struct Share {
   report::ValueId value;
-  int64_t bytes = 0;    // padding among them
+  int64_t bytes = 0;    // including padding
   int64_t padding = 0;  // what exceeds the value's plain bytes
   friend bool operator==(const Share&, const Share&) = default;
 };
@@ -34,10 +34,10 @@ struct Moment {
   int64_t time = 0;
   std::optional<int64_t> space;  // a color; absent: all memory spaces together
   int64_t bytes = 0;             // the sum of the shares
-  std::vector<Share> shares;     // all live values: by falling bytes, then as in the table
+  std::vector<Share> shares;     // all live values: by descending bytes, then in table order
 };
 
-// Needs report::HasPeak, and a report that MakePicture accepts.
+// Requires report::HasPeak, and a report that MakePicture accepts.
 [[nodiscard]] Moment MomentAt(const Picture& picture, int64_t time,
                               std::optional<int64_t> space = std::nullopt);
 

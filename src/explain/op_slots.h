@@ -15,12 +15,12 @@
 
 namespace stowplan::explain {
 
-// Names differ in their last characters, which reach only the upper half of HashBytes well.
+// Names differ in their last characters, which mainly affect the upper half of HashBytes.
 inline uint32_t HashOfName(std::string_view name) {
   return static_cast<uint32_t>(MixHash(HashBytes(name), name.size()) >> 32U);
 }
 
-// Where the op of this name stands, or would stand. Needs a free place.
+// The slot of the op with this name, or the slot where it would be. Requires a free slot.
 inline size_t FindSlot(const Picture& picture, std::string_view name, uint32_t hash) {
   const size_t mask = picture.op_slots.size() - 1;
   for (size_t at = hash & mask;; at = (at + 1) & mask) {
@@ -29,7 +29,7 @@ inline size_t FindSlot(const Picture& picture, std::string_view name, uint32_t h
   }
 }
 
-// Makes room for `count` ops, and for those that there are.
+// Makes room for `count` more ops.
 inline void ReserveOps(size_t count, Picture& picture) {
   count = std::max(count, picture.ops.size());
   picture.ops.Reserve(count);
@@ -58,13 +58,12 @@ inline OpId AddOp(std::string_view name, Picture& picture) {
   return slot.op;
 }
 
-// Finds ops by name. As a rule the next one is near the one that was found last, and need not be
-// looked for.
+// Finds ops by name. Usually the next one is close to the last one found, so no search is needed.
 class NearOps {
  public:
   explicit NearOps(const Picture& picture) : picture_(picture) {}
 
-  // None when there is no such op.
+  // None if there is no such op.
   OpId Find(std::string_view name) {
     const size_t end = std::min(last_ + kNear, picture_.ops.size());
     for (size_t i = last_; i < end; ++i) {

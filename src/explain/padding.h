@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The padding tax: bytes that tiles and granules cost, and shapes that cost less.
+// The cost of padding: bytes lost to tiles and granules, and shapes that cost less.
 //
 //     f32[1000,3]{1,0:T(8,128)}   512000 bytes for 12000: a row of 3 takes 128
 //     f32[3,1000]{1,0:T(8,128)}    32768: the nearest cheaper shape

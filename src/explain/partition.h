@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fills a moment: its bytes, split by one of several questions.
+// What fills a moment: its bytes, split by one of several criteria.
 //
-// Every answer is a tree whose rows' own bytes add up to the moment's, exactly; a flat table is a
-// tree of one level. What a question has no answer for has a row with a name in parentheses:
-// "(no source)", "(parameters)", "(padding)".
+// Every answer is a tree whose rows' own bytes add up exactly to those of the moment; a flat table
+// is a tree of one level. Bytes that a criterion does not apply to get a row with a name in
+// parentheses: "(no source)", "(parameters)", "(padding)".
 //
 //     jit(step)                  total 96, own 0
 //     ├─ transpose(jvp())        total 64, own 64
@@ -22,13 +22,13 @@
 namespace stowplan::explain {
 
 enum class By : uint8_t {
-  kValue,      // a row a value
+  kValue,      // one row for each value
   kSource,     // file:line of the innermost frame
   kStack,      // all frames, outermost first
   kOpName,     // the parts of op_name
   kParameter,  // the parts of the parameter's path
-  kKind,       // Kind, and padding on its own
-  kFootprint,  // kinds of what is live, then all that is not: partitions the footprint
+  kKind,       // Kind, and padding separately
+  kFootprint,  // kinds of what is live, then everything that is not: partitions the footprint
 };
 inline constexpr size_t kBys = 7;
 [[nodiscard]] std::string_view Name(By by);  // "op_name"
@@ -41,9 +41,9 @@ struct Row {
   uint32_t parent = 0;    // row 0 is the root, and its own parent
   uint32_t depth = 0;     // 0: the root
   int64_t own = 0;        // bytes of this row alone
-  int64_t total = 0;      // with all rows below it
+  int64_t total = 0;      // including all rows below it
   int64_t values = 0;     // how many own a byte of `total`
-  bool is_other = false;  // named in parentheses: not understood, or not of this question
+  bool is_other = false;  // named in parentheses: the criterion does not apply
   report::ValueId value;  // kValue: which
   FrameId frame;          // kSource, kStack: which
   friend bool operator==(const Row&, const Row&) = default;
@@ -53,17 +53,17 @@ struct Partition {
   By by = By::kValue;
   int64_t time = 0;
   std::optional<int64_t> space;
-  // In pre-order; children by falling total, then by name, those in parentheses behind their
+  // In pre-order; children by descending total, then by name, those in parentheses after their
   // equals. Row 0 is the whole. Rows without bytes are left out.
   std::vector<Row> rows;
 
   [[nodiscard]] int64_t total() const { return rows.empty() ? 0 : rows[0].total; }
 };
 
-// Needs what MomentAt needs.
+// Has the requirements of MomentAt.
 [[nodiscard]] Partition PartitionOf(const Picture& picture, const Moment& moment, By by);
 
-// Rows with no bytes of their own and one child are joined with it: a/b/c. What stands between the
+// Rows with no bytes of their own and one child are joined with it: a/b/c. The separator of the
 // names: "/" for op_name, nothing for a parameter's path, " > " for stacks.
 [[nodiscard]] Partition Folded(const Partition& partition);
 [[nodiscard]] std::string_view Joint(By by);
@@ -77,13 +77,13 @@ struct TopRows {
 };
 [[nodiscard]] TopRows Largest(const Partition& partition, size_t limit);
 
-// "(parameters)": the row of a value that the question has no answer for; empty where it has one.
+// "(parameters)": the row of a value that the criterion does not apply to; empty if it applies.
 [[nodiscard]] std::string_view RowOfOthers(const Picture& picture, report::ValueId id, By by);
 // "train.py:42 step", as rows of stacks are named.
 [[nodiscard]] std::string FrameText(const Picture& picture, FrameId frame);
 
 // The parts of a path, as rows have them: "jit(f)", "while", "mul" of jit(f)/while/mul; "params",
-// "['w']", "[0]" of params['w'][0]. Of op_names that XLA merged with `;`, the first counts.
+// "['w']", "[0]" of params['w'][0]. If XLA merged op_names with `;`, the first counts.
 [[nodiscard]] std::vector<std::string_view> OpNameParts(std::string_view op_name);
 [[nodiscard]] std::vector<std::string_view> ParameterParts(std::string_view path);
 

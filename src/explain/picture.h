@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of one module's memory: a report, and all that is known of its values in the words of
-// the person who wrote the program.
+// The picture of one module's memory: a report, and everything known about its values, in the terms
+// of the person who wrote the program.
 //
 //     report::Report ──┐
 //     hlo::Module ─────┼─ MakePicture ─▶ Picture ─▶ MomentAt, PartitionOf, ...
@@ -8,7 +8,7 @@
 //
 // The report says which value lies where, and when. The picture adds what each one is for (Kind),
 // which line of which file made it (Frame), what JAX called it (op_name, path of the parameter),
-// and how many of its bytes are padding. What nobody said is empty or none, and `unknown` says so
+// and how many of its bytes are padding. Unknown facts are empty or none, and `unknown` lists them
 // in sentences.
 #pragma once
 
@@ -38,7 +38,7 @@ struct Frame {
   std::string_view file;
   std::string_view function;  // may be empty
   int32_t line = 0;           // 0: not known
-  FrameId parent;             // who called; always a row before this one, or none
+  FrameId parent;             // the caller: an earlier row, or none
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
@@ -51,15 +51,15 @@ struct Op {
   std::string_view op_name;  // JAX's path: jit(f)/while/body/mul; empty: not known
   FrameId frame;             // innermost; none: not known
   int64_t time = -1;         // when it runs; -1: not on the time line
-  // The compiler made it, to move or reshape its operand: it has no words of its own, and no
-  // inside.
+  // The compiler made it to move or reshape its operand: it has no metadata of its own, and no
+  // body.
   bool is_wordless = false;
 };
 
 // What a value is for. The first of these that holds (docs/explain.md):
 enum class Kind : uint8_t {
-  kThreadLocal,  // in memory of calls inside of instructions: not on the time line
-  kDonated,      // in a parameter that is given back as an output
+  kThreadLocal,  // in memory of calls inside instructions: not on the time line
+  kDonated,      // in a parameter that is returned as an output
   kParameter,    // in another parameter
   kConstant,     // in an allocation of constants
   kOutput,       // in an allocation of outputs, and alive at the end
@@ -74,32 +74,33 @@ inline constexpr size_t kKinds = 9;
 // "activation": one word, for tables and files
 [[nodiscard]] std::string_view Word(Kind kind);
 
-// By report::ValueId, beside the report's own row.
+// By report::ValueId, in addition to the report's own row.
 struct ValueFact {
-  OpId op;  // where it is born
+  OpId op;  // where it is defined
   Kind kind = Kind::kTemporary;
   // Of this part of what the op makes; often the op's own.
   std::string_view op_name = {};
   FrameId frame = {};
-  bool is_parameter_copy = false;  // its words are those of a parameter that it copies or reshapes
-  // Bytes without padding, where the shape is known; at most the value's size.
+  bool is_parameter_copy = false;  // its names are those of a parameter that it copies or reshapes
+  // Bytes without padding, if the shape is known; at most the value's size.
   std::optional<int64_t> plain = {};
   // Size less plain; 0 when the shape is not known.
   int64_t padding = 0;
 };
 
-// A place of the table of ops by name: open addressing, a power of two of them, half of them free.
+// A slot of the table of ops by name: open addressing; the number of slots is a power of two, and
+// half of them are free.
 struct OpSlot {
   uint32_t hash = 0;
   OpId op;  // none: free
 };
 
-// What lies in a memory space, each in the order of its table.
+// What lies in a memory space, in the order of the tables.
 struct Space {
   int64_t color = 0;
   std::vector<report::AllocationId> allocations = {};
   std::vector<report::ValueId> values = {};
-  // What its offsets are multiples of, as far as they show it: the largest power of two, at most
+  // What its offsets are multiples of, as far as can be seen: the largest power of two, at most
   // 4096, that divides them all; 1 when all are 0. Thread-local allocations do not count.
   int64_t alignment = 1;
 };
@@ -116,12 +117,12 @@ struct Picture {
   std::vector<ValueFact> values = {};             // by report::ValueId
   std::vector<std::string> parameter_paths = {};  // by report::AllocationId; empty: no parameter
   report::PlainSizes plain_sizes = {};            // by report::ValueId
-  std::optional<report::TruePeak> peak = {};      // absent when no file tells live ranges
+  std::optional<report::TruePeak> peak = {};      // absent if no file has live ranges
   report::Curves curves = {};                     // empty then
   std::vector<Space> spaces = {};                 // by color; of each that has an allocation
-  // What could not be known, a sentence each.
+  // What is not known, one sentence each.
   std::vector<std::string> unknown = {};
-  // What some of the texts above are pieces of.
+  // What some of the texts above are slices of.
   std::vector<std::unique_ptr<std::string>> texts = {};
 
   [[nodiscard]] const ValueFact& fact(report::ValueId id) const { return values[id.index]; }
@@ -132,12 +133,12 @@ struct Picture {
   [[nodiscard]] const Space* FindSpace(int64_t color) const;
 };
 
-// `module` may be null; report and module must outlive the picture. Without a target, the one is
-// taken for which the module or the report shows itself to be made. `parameter_names`, by number,
-// are for parameters whose paths the module does not tell.
+// `module` may be null; report and module must outlive the picture. Without a target, it is
+// inferred from the module or the report. `parameter_names`, by number, are used for parameters
+// whose paths the module does not have.
 //
-// Fails when the report has no assignment, when a value lies outside of its allocation, or when
-// sizes do not fit in 64 bits.
+// Fails if the report has no assignment, if a value lies outside its allocation, or if sizes do not
+// fit in 64 bits.
 [[nodiscard]] Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
                                           const std::optional<Target>& target = std::nullopt,
                                           std::span<const std::string> parameter_names = {});
@@ -148,8 +149,8 @@ struct Picture {
 [[nodiscard]] std::string SourceText(const Picture& picture, FrameId frame);
 // "fusion.3{0}"
 [[nodiscard]] std::string ValueName(const report::Report& report, report::ValueId id);
-// All values that a person may mean by `name`: "fusion.3{0}", else "fusion.3" with any index; a
-// leading % is ignored. In the order of the table.
+// All values that a user may mean by `name`: "fusion.3{0}", or "fusion.3" with any index; a leading
+// % is ignored. In the order of the table.
 [[nodiscard]] std::vector<report::ValueId> FindValues(const report::Report& report,
                                                       std::string_view name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes each value owns, as time goes by: MomentAt for all moments at once.
+// How many bytes each value owns over time: MomentAt for all moments at once.
 //
 //     byte 2 |   b    b        a: 1 from 1 on
 //     byte 1 |   b   c,b  c    b: 2 from 0 on, 1 from 1 on, 0 from 2 on
@@ -24,8 +24,8 @@ struct ShareStep {
 };
 
 struct Shares {
-  // Steps of value v, by time: [begins[v], begins[v + 1]). None of a value that never owns a byte;
-  // the last step of any other has 0 bytes, unless it lives as long as time can be told.
+  // Steps of value v, by time: [begins[v], begins[v + 1]). A value that never owns a byte has none;
+  // the last step of any other has 0 bytes, unless it lives until the largest representable time.
   std::vector<uint32_t> begins;
   std::vector<ShareStep> steps;
 
@@ -34,7 +34,7 @@ struct Shares {
   }
 };
 
-// Needs what MomentAt needs.
+// Has the requirements of MomentAt.
 [[nodiscard]] Shares SharesOf(const Picture& picture);
 
 }  // namespace stowplan::explain

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies in each memory space, so that a question about one of them costs no more than it has.
+// What lies in each memory space, so that the cost of a question about one space depends only on
+// that space.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A partition's tree, which grows by paths and is put in order at the end.
+// A partition's tree, which is built from paths and sorted at the end.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ class TreeMaker {
   // Begins a path at the root, or where another one ended.
   void Begin(uint32_t row = 0) { at_ = row; }
   [[nodiscard]] uint32_t at() const { return at_; }
-  // Each step returns the row where the path is then.
+  // Each step returns the row that the path has reached.
   Row& Down(std::string_view name);
-  // A row of its own, whatever the names of the others.
+  // Always a new row, whatever the names of the others.
   Row& DownNew(std::string name);
   Row& DownOther(std::string_view name) {
     Row& row = Down(name);

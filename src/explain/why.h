@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a value is alive: who made it, who reads it, what holds it until its end, and who lies around
-// it.
+// Why a value is alive: what made it, what reads it, what holds it until its end, and what lies
+// around it.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ enum class Holder : uint8_t {
   kLoop,       // it is carried until the loop ends
   kCaller,     // it is returned to, or lent by, the instruction that runs its computation
   kSuccessor,  // before its last use, the next value of the same buffer takes its place
-  kNobody,     // nobody reads it: it is alive while it is made
-  kUnknown,    // no file tells the uses or the live range
+  kNobody,     // nothing reads it: it is alive while it is computed
+  kUnknown,    // no file has the uses or the live range
 };
 inline constexpr size_t kHolders = 8;
 // "the one that reads it last"
 [[nodiscard]] std::string_view Describe(Holder holder);
 
-// Why a value is seen, or lies, where another one is.
+// Why a value is visible, or lies, where another one is.
 enum class AliasRule : uint8_t {
   kTuple,        // an element of a tuple, or taken out of one
   kBitcast,      // the same bytes in another shape
@@ -46,7 +46,7 @@ enum class AliasRule : uint8_t {
   kResult,       // the result of a called computation, or of a branch
   kInPlace,      // the instruction writes into its operand
   kDonated,      // an output is computed in a donated parameter
-  kAsync,        // the beginning and the end of one operation
+  kAsync,        // the start and the done of one operation
   kHandedOn,     // handed on unchanged
   kReusedPlace,  // the planner's choice: it is computed where an operand dies
 };
@@ -55,7 +55,7 @@ inline constexpr size_t kAliasRules = 10;
 [[nodiscard]] std::string_view Describe(AliasRule rule);
 
 struct Alias {
-  // Another value in the same place; none: this value, seen at another position.
+  // Another value in the same place; none: this value, visible at another position.
   report::ValueId value;
   std::string where;  // "tuple.3{1}"
   AliasRule rule = AliasRule::kHandedOn;
@@ -71,16 +71,17 @@ struct Why {
   std::optional<int64_t> parameter;  // the number of the parameter that it lies in
   bool is_donated = false;
 
-  // Neighbours; none where there is nobody. In space: the nearest that are alive at the same time.
+  // Neighbours; none if there are none. In space: the nearest values alive at the same time.
   report::ValueId below;
   report::ValueId above;
-  // In time: who last lay on some of its bytes before it, and who first does after it.
+  // In time: the value that last occupied some of its bytes before it, and the first that does
+  // after it.
   report::ValueId before;
   report::ValueId after;
 };
 
-// With an analysis of the picture's module, rules are certain; without (null), they follow from
-// what the report says. Linear in the values.
+// With an analysis of the picture's module, rules are certain; without one (null), they are
+// inferred from the report. Linear in the values.
 [[nodiscard]] Why WhyAlive(const Picture& picture, const Analysis* analysis, report::ValueId id);
 
 // The same for all values, in the order of the table, but without neighbours: near linear, as long

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// XLA's own peak beside the true one, and the bytes that each reason for the difference explains.
+// XLA's own peak and the true one, and the bytes that each reason for the difference explains.
 //
 //     xla.bytes + tuples + unplaced + padding + shared = live_then
 //     live_then + other_moment = peak.bytes
 //
-// XLA adds up all memory spaces. It chooses the moment by sizes that take an element of a tuple for
-// the table of pointers.
+// XLA adds up all memory spaces. It chooses the moment by sizes in which an element of a tuple
+// counts as the table of pointers.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace stowplan::explain {
 struct PeakGap {
   report::PrintedPeak xla;
   bool is_printed = false;  // false: no file has the list; it is as XLA would write it
-  // Absent when a shape is missing: then only the sum of them is known.
+  // Absent if a shape is missing: then only their sum is known.
   struct Reasons {
     int64_t tuples = 0;    // elements of tuples, listed as tables of pointers
-    int64_t unplaced = 0;  // values in the list that have no memory of the program's own (negative)
+    int64_t unplaced = 0;  // values in the list that have no memory of their own (negative)
     int64_t padding = 0;   // sizes as assigned, not of plain arrays
     int64_t shared = 0;    // bytes under several values at once (negative)
     friend bool operator==(const Reasons&, const Reasons&) = default;

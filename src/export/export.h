@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is live at a moment, as files that other tools open (docs/export.md).
 //
-// In each file the bytes of all values add up to the moment's, exactly. Files are the same whenever
-// and wherever they are written. Names may hold any bytes: what a format cannot hold is replaced.
+// In each file the bytes of all values add up exactly to those of the moment. Files do not depend
+// on when or where they are written. Names may hold any bytes; what a format cannot represent is
+// replaced.
 //
-// (`export` is a word of C++, so the namespace has another name than the folder.)
+// (`export` is a C++ keyword, so the namespace is not named after the folder.)
 #pragma once
 
 #include <cstddef>
@@ -20,22 +21,22 @@
 namespace stowplan::exporting {
 
 enum class Format : uint8_t {
-  kPprof,       // a gzip'ed profile.proto
-  kPerfetto,    // trace events, the JSON that Chrome's tracing made common
+  kPprof,       // a gzip-compressed profile.proto
+  kPerfetto,    // trace events, the JSON of Chrome's tracing
   kSpeedscope,  // speedscope's own JSON
-  kCollapsed,   // a line a value, for flame graphs: frame;frame;frame bytes
-  kCsv,         // a row a value
+  kCollapsed,   // one line for each value, for flame graphs: frame;frame;frame bytes
+  kCsv,         // one row for each value
   kJson,        // the same and more; schema stowplan.export/1
 };
 inline constexpr size_t kFormats = 6;
 [[nodiscard]] std::string_view Name(Format format);  // "pprof"
 [[nodiscard]] std::optional<Format> FindFormat(std::string_view name);
-// Whether it is about a moment; the others also list values of which nobody knows when they live.
+// Whether the format is about a moment; the others also list values whose live ranges are unknown.
 [[nodiscard]] bool NeedsMoment(Format format);
 
 // What a value's stack is made of.
 enum class Stacks : uint8_t {
-  kSource,  // calls in the source; op_name's parts below "(no source)" where there are none
+  kSource,  // calls in the source; if there are none, the parts of op_name below "(no source)"
   kOpName,  // the parts of op_name
 };
 [[nodiscard]] std::string_view Name(Stacks stacks);  // "op_name"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writers, and words that they share.
+// The writers, and text that they share.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ Result<std::string> WriteCollapsed(const Subject& subject);
 std::string WriteCsv(const Subject& subject);
 std::string WriteJson(const Subject& subject);
 
-// "HBM"; "memory space 7" where it has no name.
+// "HBM"; "memory space 7" if it has no name.
 std::string SpaceWord(const explain::Picture& picture, int64_t space);
 // "jit_step: peak of HBM, t=12": the title of a file.
 std::string Title(const Subject& subject);

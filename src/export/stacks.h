@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as stacks of frames, for tools that know nothing but stacks.
+// Values as stacks of frames, for tools that only know stacks.
 //
 //     source    train.py:90 main > train.py:42 step > layers.py:7 dense
 //     op_name   jit(step) > jvp() > dot_general
@@ -36,16 +36,16 @@ class StackFinder {
   // f32[8,128]{1,0}".
   [[nodiscard]] std::string LeafText(report::ValueId id) const;
 
-  // All that were needed so far.
+  // All frames that were needed so far.
   [[nodiscard]] const std::vector<StackFrame>& frames() const { return frames_; }
-  // Adds a frame that is no line of source; the same name gives the same row.
+  // Adds a frame that is not a source line; the same name gives the same row.
   uint32_t Named(std::string_view name);
 
  private:
   void AddSource(explain::FrameId innermost);
   void AddParts(std::span<const std::string_view> parts);
   uint32_t RowOf(explain::FrameId id);
-  // Frames beyond a limit are one frame that counts them. Returns how many are kept.
+  // Replaces frames beyond a limit by one frame that counts them. Returns how many are kept.
   size_t Cut(size_t count);
 
   const explain::Picture& picture_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans of time on tracks, as trace viewers want them: spans of one track lie beside each other or
-// inside of each other, never across.
+// Spans of time on tracks, as trace viewers want them: spans of one track follow each other or are
+// nested, but never overlap in part.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stowplan::exporting {
 
-// The values of an allocation that are alive at once need a track each.
+// Values of an allocation that are alive at once need separate tracks.
 struct ValueSpan {
   report::ValueId value;
   int64_t start = 0;
@@ -34,7 +34,8 @@ struct ComputationSpan {
   int64_t start = 0;
   int64_t length = 0;
 };
-// Those of the picture's module, outer before inner. A span that lies across another is left out.
+// Those of the picture's module, outer before inner. A span that overlaps another in part is left
+// out.
 [[nodiscard]] std::vector<ComputationSpan> FindComputations(const explain::Picture& picture);
 
 }  // namespace stowplan::exporting

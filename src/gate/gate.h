@@ -14,7 +14,7 @@
 
 namespace stowplan::gate {
 
-// Bytes that a module takes in one memory space; absent: in all together.
+// Bytes that a module takes in one memory space; absent: in all of them together.
 struct Figure {
   std::string module;
   std::optional<int64_t> space;
@@ -29,7 +29,7 @@ struct Amount {
   // The larger of both, of `base`; as much as there is room for.
   [[nodiscard]] int64_t Of(int64_t base) const;
 };
-// "1%", "0.25%"; nothing when it is no percentage of 0 to 1000000.
+// "1%", "0.25%"; nothing if it is not a percentage from 0 to 1000000.
 [[nodiscard]] std::optional<Amount> ParsePercent(std::string_view text);
 
 struct Budget {
@@ -45,7 +45,7 @@ enum class Rule : uint8_t { kBudget, kGrowth, kLock };
 enum class Outcome : uint8_t {
   kPassed,
   kBreach,   // too much
-  kMissing,  // not in the lock file: a breach, too
+  kMissing,  // not in the lock file: also a breach
   kNew,      // has no base
   kLess,     // so much less than the lock that the lock is out of date
   kGone,     // only in the base or in the lock

@@ -16,9 +16,9 @@ namespace stowplan::hlo {
 
 struct EqualOptions {
   // Facts that one of the inputs may be unable to hold are left out when false.
-  bool settings = true;       // replica_count and other facts of the header that protos have not
+  bool settings = true;       // replica_count and other facts of the header that protos lack
   bool entry_layout = true;   // texts before 2022 have none
-  bool stack_frames = true;   // nor have texts before 2025-12
+  bool stack_frames = true;   // texts before 2025-12 have none either
   bool metadata_ends = true;  // source_end_line and columns
   // Get-tuple-elements may be hidden in one of them (`%x#1`), so that operands are compared by what
   // they stand for.

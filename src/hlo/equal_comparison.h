@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two modules while they are compared: which parts of the one are which of the other, and what
-// differs.
+// Two modules during a comparison: which parts correspond to each other, and what differs.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a fusion's result that are operands, left in their places.
+// Parts of a fusion's result that are operands, left in place.
 //
 // TPU compilers spread a collective over the fusions between its start and its done, to compute
-// while it is under way:
+// while it is in progress:
 //
 //     start = (src, dst, flags) fusion(w)             custom call AsyncCollectiveStart in it
 //     f = (y, src, dst, dst', flags) fusion(start...)  a product, and an all-gather for dst'
@@ -10,7 +10,7 @@
 //
 // `output_to_operand_aliasing` says which parts lie on which operands. The source, the flags and
 // the destination are handed on as they are; the collective in the middle is the one that the start
-// began, so dst' is the destination too. Until the done nobody reads it.
+// began, so dst' is the destination too. Nothing reads it before the done.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module back to HLO text.
+// Prints a module as HLO text.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,10 @@
 
 namespace stowplan::hlo {
 
-// Called with pieces of the output, in order; false stops the printing.
+// Called with pieces of the output, in order; returning false stops printing.
 using Sink = std::function<bool(std::string_view)>;
 
-// The text of the module in `dialect`, byte for byte as XLA would write it. Needs nothing but the
-// module.
+// The text of the module in `dialect`, byte for byte as XLA would write it. Needs only the module.
 void PrintModule(const Module& module, const Dialect& dialect, const Sink& sink);
 std::string ToString(const Module& module, const Dialect& dialect);
 std::string ToString(const Module& module);  // in the module's own dialect

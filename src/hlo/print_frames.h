@@ -15,7 +15,7 @@ struct PrintedFrames {
   std::vector<int32_t> numbers;
 };
 
-// XLA drops the table of a proto and makes it anew from the frames that instructions name:
+// XLA drops the table of a proto and rebuilds it from the frames that instructions name:
 // computations as stored, their instructions by ascending id, callers before callees, equal rows
 // once.
 PrintedFrames RenumberFrames(const Module& module);

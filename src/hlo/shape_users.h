@@ -12,7 +12,7 @@ namespace stowplan::hlo {
 // has it.
 std::vector<InstrId> FirstUsers(const Module& module);
 
-// For such a list by shape: hands the instruction of each tuple on to the shapes inside it, unless
+// For such a list by shape: passes the instruction of each tuple on to the shapes inside it, unless
 // they have an earlier one.
 void PassToParts(const ShapeTable& shapes, std::vector<InstrId>& users);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shardings and device groups: how data is spread over devices. Planning does not look inside, so
-// modules keep only their canonical text; both readers go through these values to make it.
+// Shardings and device groups: how data is spread over devices. Planning does not look inside them,
+// so modules keep only their canonical text; both readers build it from these values.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ struct Sharding {
   std::vector<std::string> last_tile_dims;  // last_tile_dims={manual, replicated}
   std::string shard_group;                  // "shard_as 3", "shard_like 3" or empty
   std::vector<Sharding> elements;           // kTuple
-  // Each a metadata text without braces, as in an instruction's metadata.
+  // Each one is a metadata text without braces, as in an instruction's metadata.
   std::vector<std::string> metadata;
-  // kNamed: the text behind the mesh, canonical: `[{}, {'x'}]`, `replicated`, ...
+  // kNamed: the text after the mesh, canonical: `[{}, {'x'}]`, `replicated`, ...
   Mesh mesh;
   std::string named;
 };

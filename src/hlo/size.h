@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes a shape takes by itself. What a target makes of that, target/size.h knows.
+// How many bytes a shape takes by itself. target/size.h knows what it takes on a target.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ using ByteCount = std::expected<int64_t, SizeError>;
 // as for flat ones.
 [[nodiscard]] ByteCount PlainByteSize(const ShapeTable& shapes, ShapeId id);
 
-// The same, with the padding that an array's layout asks for (tiles, tail padding, dynamic prefix:
+// The same, with the padding that an array's layout requests (tiles, tail padding, dynamic prefix:
 // T, L and M).
 [[nodiscard]] ByteCount PaddedByteSize(const ShapeTable& shapes, ShapeId id);
 

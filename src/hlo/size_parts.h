@@ -16,7 +16,7 @@ ByteCount Product(std::span<const int64_t> factors);
 ByteCount BytesOfBits(int64_t count, int64_t bits);
 // Elements of a type narrower than a byte take a byte each, unless the layout packs them.
 int64_t ElementBits(ElementType type, const Layout* layout);
-// An answer when one is found without counting: the shape cannot be counted, or has no elements.
+// The answer, if it needs no counting: the shape cannot be counted, or has no elements.
 std::optional<ByteCount> TrivialSize(std::span<const int64_t> dims, const Layout* layout);
 // Elements with the padding of tiles and tail.
 ByteCount PaddedElements(std::span<const int64_t> dims, const Layout& layout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Well-formedness of a module: what a reader accepts can still make no sense as a program.
+// Whether a module is well-formed: what a reader accepts may still make no sense as a program.
 //
 // Checked are
 //   names        computations, and the instructions of each, have different ones;
@@ -24,8 +24,8 @@ namespace stowplan::hlo {
 // time.
 [[nodiscard]] Diagnostics Verify(const Module& module);
 
-// The same but for the header, which tells the caller of a program what to pass, and not what the
-// program does: compilers take modules apart and leave the header of the whole.
+// The same without the header. The header tells the caller of a program what to pass, not what the
+// program does: compilers split modules and leave each part the header of the whole.
 [[nodiscard]] Diagnostics VerifyProgram(const Module& module);
 
 }  // namespace stowplan::hlo

@@ -14,8 +14,8 @@
 
 namespace stowplan::hlo {
 
-// Collects complaints about parts of a module; works out their places only at the end, in one pass
-// over the input.
+// Collects complaints about parts of a module; finds their places only at the end, in one pass over
+// the input.
 class Complaints {
  public:
   explicit Complaints(const Module& module) : module_(module) {}
@@ -53,8 +53,8 @@ class Verifier {
   const Module& module;
   Complaints& complaints;
 
-  // Whether the shapes are equal, layouts and dynamic dimensions apart. Shapes with an unbounded
-  // dimension are compatible with all.
+  // Whether the shapes are equal, ignoring layouts and dynamic dimensions. Shapes with an unbounded
+  // dimension are compatible with all shapes.
   [[nodiscard]] bool IsCompatible(ShapeId a, ShapeId b) const;
   [[nodiscard]] bool IsScalar(ShapeId id, ElementType type) const;
   [[nodiscard]] bool IsEmptyTuple(ShapeId id) const {
@@ -69,7 +69,7 @@ class Verifier {
   [[nodiscard]] ShapeId shape(InstrId id) const { return module.instructions[id].shape; }
   // The shape in a few words: "f32[2,3]", "a tuple of 3 elements".
   [[nodiscard]] std::string Describe(ShapeId id) const;
-  // Where two shapes that are not compatible part: "f32[2] and f32[3] at {0,1}".
+  // Where two incompatible shapes differ: "f32[2] and f32[3] at {0,1}".
   [[nodiscard]] std::string DescribeDifference(ShapeId a, ShapeId b) const;
 
  private:
@@ -78,7 +78,7 @@ class Verifier {
   std::vector<bool> has_unbounded_;  // by shape
 };
 
-// False when an id points nowhere; nothing else may be looked at then.
+// False if an id points nowhere; nothing else may be inspected then.
 bool VerifyIds(Verifier& verifier);
 void VerifyNames(Verifier& verifier);
 void VerifyParameters(Verifier& verifier);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that is known of a program before memory is planned: the results of the stages, in order.
+// Everything known about a program before its memory is planned: the results of the stages, in
+// order.
 #pragma once
 
 #include <functional>
@@ -34,10 +35,10 @@ struct Analysis {
   LiveRanges live;
 };
 
-// Called behind each stage, with its name.
+// Called after each stage, with its name.
 using StageObserver = std::function<void(std::string_view stage)>;
 
-// Needs a module without complaints (hlo::Verify). Fails when it is not scheduled, or calls a
+// Requires a module without complaints (hlo::Verify). Fails if it is not scheduled, or calls a
 // computation in two ways.
 Result<Analysis> Analyze(const hlo::Module& module, const AnalysisOptions& options,
                          const StageObserver& observe = {});

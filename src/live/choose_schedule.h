@@ -21,10 +21,10 @@ struct ScheduleChoice {
     Scheduler scheduler = Scheduler::kPostOrder;
     int64_t bytes = 0;  // of buffers, each from its first moment to its last
   };
-  std::vector<Peak> peaks;  // of all that were tried
+  std::vector<Peak> peaks;  // of all orders that were tried
 };
 
-// Tries all, or the one that is asked for; of equals the first.
+// Tries all orders, or the requested one; among equals, the first wins.
 Result<ScheduleChoice> ChooseSchedule(const hlo::Module& module, const Target& target,
                                       const AnalysisOptions& options,
                                       std::optional<Scheduler> wanted);

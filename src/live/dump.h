@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages' results as text, for people who want to see what happens.
+// The stages' results as text, to show what happens.
 #pragma once
 
 #include <span>

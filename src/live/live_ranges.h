@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When each value is alive, on the time line of the whole program; both ends inclusive, as XLA
-// counts.
+// When each value is alive, on the time line of the whole program; both ends are inclusive, as in
+// XLA.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct LiveRange {
   friend bool operator==(const LiveRange&, const LiveRange&) = default;
 };
 
-// When a value that is born in an async computation begins.
+// When a value that is defined in an async computation begins.
 enum class AsyncBirth : uint8_t {
   kOwnTime,
   kAtStart,  // with the async-start
@@ -33,7 +33,8 @@ struct LiveRanges {
   [[nodiscard]] const LiveRange& of(ValueId id) const { return ranges[id.index]; }
 };
 
-// The values of one buffer never overlap: where one ends late, the next takes over.
+// The values of one buffer never overlap: if one ends too late, it is cut where the next takes
+// over.
 LiveRanges FindLiveRanges(const hlo::Module& module, const Schedule& schedule,
                           const ValueFlow& flow, const BufferSet& buffers, AsyncBirth async_birth);
 

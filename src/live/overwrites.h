@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that cannot run as they are: a value must share its place with one that is written while
-// it is still needed. XLA inserts copies before it assigns buffers; programs by hand often lack
-// them.
+// the first is still needed. XLA inserts copies before it assigns buffers; handwritten programs
+// often lack them.
 //
-// A warning, not a verdict: XLA leaves copies out where it knows more, for instance that two values
-// are the same. Of 2 400 modules that it made, seven have such a place.
+// This is a warning, not a verdict: XLA omits copies where it knows more, for instance that two
+// values are the same. Seven of 2 400 modules that XLA made have such a place.
 #pragma once
 
 #include "buffers/buffer_set.h"

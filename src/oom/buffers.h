@@ -30,9 +30,9 @@ class BufferReader {
   // A list begins: "Peak buffers:", "Largest program allocations in hbm:".
   void Begin();
   [[nodiscard]] bool is_open() const { return is_open_; }
-  // A line of the list. False: it belongs to no list, and the list has ended.
+  // A line of the list. False if it does not belong to the list, which has then ended.
   bool Read(std::string_view text, std::string_view lower);
-  // The list so far, and an end of it.
+  // Returns the list so far and ends it.
   std::vector<Buffer> Take();
 
  private:
@@ -44,7 +44,7 @@ class BufferReader {
 
   bool is_open_ = false;
   bool has_current_ = false;
-  Field last_ = Field::kNone;  // what a line that begins no field goes on with
+  Field last_ = Field::kNone;  // the field that a line without a field name continues
   int wrapped_ = 0;            // such lines of one field
   std::string words_;          // of the field so far
   std::vector<Buffer> buffers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of an explanation: rules that look at the figures of an incident.
+// The parts of an explanation: rules about the figures of an incident.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,21 @@
 
 namespace stowplan::oom {
 
-// What all rules look at.
+// What all rules use.
 struct Case {
   const Log& log;
   const Incident& incident;
   std::optional<Size> lack;
-  std::optional<Size> used;   // what all of it takes: of the memory space, or of the program
+  std::optional<Size> used;   // what everything takes: in the memory space, or in the program
   std::optional<Size> limit;  // of the memory space, or of the pool
 };
 Case MakeCase(const Log& log, const Incident& incident);
-// Whether so many bytes more would have been enough, as far as that is known.
+// Whether this many more bytes would have been enough, as far as that is known.
 bool Covers(const Case& one, const std::optional<Size>& bytes);
 
-// Outputs that lie in the memory of arguments: as said, or as the sum of the parts shows.
+// Outputs that lie in the memory of arguments: as stated, or as implied by the sum of the parts.
 std::optional<Size> SharedOutputs(const Program& program);
-// Bytes that hold no data: of the temporaries, or of the listed buffers.
+// Bytes that hold no data, in the temporaries or in the listed buffers.
 std::optional<Size> PaddingOf(const Incident& incident);
 // Free bytes of the pool, or of the memory space.
 std::optional<Size> FreeOf(const Incident& incident);
@@ -44,9 +44,9 @@ std::optional<Size> ActivationsOf(const Incident& incident);
 bool IsTraining(const Incident& incident);
 // Whether it is about scratch memory of instructions, not about memory for arrays.
 bool IsScratch(const Incident& incident);
-// Whether the instruction is a kernel that somebody wrote.
+// Whether the instruction is a custom kernel.
 bool IsKernel(const Incident& incident);
-// The same memory space as people call it: "the TPU's main memory (hbm)".
+// The everyday name of the memory space: "the TPU's main memory (hbm)".
 std::string SpaceWords(const Incident& incident);
 
 std::string HeadlineOf(const Case& one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines behind a message: what a program needs, what an allocator's pool holds.
+// The lines after a message: what a program needs, what an allocator's pool holds.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class DetailReader {
  public:
   // Another incident begins.
   void Begin() { list_ = List::kNone; }
-  // A clean line, and the same in small letters. Whether it is one that is known here.
+  // A clean line, and the same in lower case. Returns whether the line is recognized.
   bool Read(std::string_view text, std::string_view lower, Incident& incident);
 
  private:
@@ -25,7 +25,7 @@ class DetailReader {
   List list_ = List::kNone;
 };
 
-// Whether a line begins a dump of an allocator, which old allocators write before their message.
+// Whether a line begins an allocator's dump, which old allocators write before their message.
 bool BeginsPoolDump(std::string_view lower);
 
 }  // namespace stowplan::oom

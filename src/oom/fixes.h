@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixes that help against several causes, and those for causes outside of the program.
+// Fixes that help against several causes, and those for causes outside the program.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace stowplan::oom {
 
-// What to write in each framework; unknown ones get JAX's words.
+// What to write in each framework; for unknown ones, what to write in JAX.
 std::vector<std::string> Words(const Case& one, std::vector<std::string> jax,
                                std::vector<std::string> torch, std::vector<std::string> tensorflow);
-// The fix, with whether that alone would be enough.
+// The fix, and whether it alone would be enough.
 Fix Judged(const Case& one, Fix fix);
 
 Fix Donate(const Case& one, CauseKind cause, const std::optional<Size>& saves);
@@ -21,7 +21,7 @@ Fix SmallerBatch(const Case& one, CauseKind cause);
 Fix Checkpoint(const Case& one, CauseKind cause, const std::string& place,
                const std::optional<Size>& saves);
 
-// Of pools and other processes, kernels, the machine's memory.
+// For pools and other processes, kernels, the machine's memory.
 std::vector<Fix> PoolFixes(const Case& one, const Cause& cause);
 std::vector<Fix> KernelFixes(const Case& one, const Cause& cause);
 std::vector<Fix> HostFixes(const Case& one, const Cause& cause);

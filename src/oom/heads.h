@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences that say that memory ran out, and the figures in them. A sentence may go on over
-// line ends; a line may have several.
+// The sentences that say that memory ran out, and the figures in them. A sentence may span lines; a
+// line may have several.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace stowplan::oom {
 // Clean text: one blank between words, also where a line ended.
 struct Window {
   std::string text;
-  std::string lower;      // the same in small letters
+  std::string lower;      // the same in lower case
   size_t first_line = 0;  // where the first line ends: only what begins before belongs to it
   int64_t number = 0;     // of that line
 };
@@ -23,10 +23,11 @@ struct Window {
 struct Head {
   Incident incident;
   size_t begin = 0;          // in the window
-  bool is_addition = false;  // says more of the incident before it
+  bool is_addition = false;  // adds to the incident before it
 };
 
-// Whether anything below begins in the first line. The window need not go on beyond the second.
+// Whether anything below begins in the first line. The window need not extend beyond the second
+// line.
 bool MayBegin(const Window& window);
 
 // In the order of the text.

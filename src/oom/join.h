@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log beside the plan of the program that it is about: which value is which buffer, and whether
-// the figures are those of the same program.
+// Joins a log with the plan of its program: which value is which buffer, and whether the figures
+// are those of the same program.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stowplan::oom {
 
-// How a value was found for a buffer. Sizes agree always.
+// How a value was found for a buffer. Sizes always agree.
 enum class MatchedBy : uint8_t {
   kNothing,  // none was found
   kName,     // the log names the instruction
@@ -38,8 +38,8 @@ struct JoinedFigure {
 struct Join {
   std::vector<Match> matches;         // by the incident's buffers
   std::vector<JoinedFigure> figures;  // of the program
-  report::AllocationId requested;     // the allocation that was wanted; none: no such size
-  bool is_same = false;               // all figures agree, and there are some
+  report::AllocationId requested;     // the allocation that was requested; none: no such size
+  bool is_same = false;               // there are figures, and all agree
 };
 
 [[nodiscard]] Join JoinPlan(const Incident& incident, const explain::Picture& picture);

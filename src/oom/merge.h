@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One event is said many times: by the allocator, by the executable, by Python. Puts the pieces
-// together.
+// One event is reported many times: by the allocator, by the executable, by Python. This merges the
+// reports.
 #pragma once
 
 #include "oom/oom.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a log says about memory that was not there.
+// What a log says about running out of memory.
 //
 //     text ─ReadLog─▶ Log ─Explain─▶ Explanation (oom/explain.h)
 //
 // XLA, its allocators and the drivers below it report the same event several times, in different
-// words, over many lines. A Log has one Incident for each event: all that was said of it, and
-// nothing else. What no line says is absent, never zero.
+// words, over many lines. A Log has one Incident for each event: everything that was said about it,
+// and nothing else. What no line says is absent, never zero.
 //
 //     Allocator (GPU_0_bfc) ran out of memory trying to allocate 3.20GiB      Incident: requested,
 //     Stats: Limit: ... InUse: ...                                              limit, in_use
@@ -25,7 +25,7 @@
 
 namespace stowplan::oom {
 
-// A number of bytes as a text has it. "15.48G" is no exact number: the true one is at most `slack`
+// A number of bytes as written in a text. "15.48G" is not exact: the true number is at most `slack`
 // away.
 struct Size {
   int64_t bytes = 0;
@@ -34,7 +34,7 @@ struct Size {
   friend bool operator==(const Size&, const Size&) = default;
 };
 
-// Whether both can be the same number.
+// Whether both may be the same number.
 [[nodiscard]] bool Agree(const Size& a, const Size& b);
 // 1.50GiB (1610612736); 1.50GiB when only that is known.
 [[nodiscard]] std::string SizeText(const Size& size);
@@ -42,7 +42,7 @@ struct Size {
 using stowplan::Backend;
 using stowplan::Name;
 
-// Who gave up, and when.
+// What failed, and when.
 enum class Kind : uint8_t {
   kCompile,  // the compiler: the program does not fit the memory space (TPU)
   kScoped,   // the compiler: one instruction's scratch memory (TPU, vmem)
@@ -50,7 +50,7 @@ enum class Kind : uint8_t {
   kBuffer,   // an allocator: no room for an allocation, of an array or a program
   kDriver,   // the driver below XLA (CUDA, ROCm), or a library beside it (cuDNN, cuBLAS)
   kHost,     // the machine's own memory
-  kOther,    // RESOURCE_EXHAUSTED in words that nobody knows here
+  kOther,    // RESOURCE_EXHAUSTED with an unknown message
 };
 // "compile": one word, for files
 [[nodiscard]] std::string_view Word(Kind kind);
@@ -86,7 +86,7 @@ struct Part {
 struct Program {
   std::optional<Size> total;
   std::optional<Size> arguments;  // parameters
-  std::optional<Size> outputs;    // all of them, those in the memory of arguments too
+  std::optional<Size> outputs;    // all of them, including those in the memory of arguments
   std::optional<Size> shared;     // outputs in the memory of arguments
   std::optional<Size> constants;  //
   std::optional<Size> temporaries;
@@ -96,7 +96,7 @@ struct Program {
   std::vector<Part> parts;  // as listed, where the list has other names
 };
 
-// What an allocator says of its pool.
+// What an allocator says about its pool.
 struct Pool {
   std::string name;           // "GPU_0_bfc"
   std::optional<Size> limit;  // the most that it may take from the device
@@ -116,21 +116,21 @@ struct Incident {
   std::vector<std::string> devices;  // "GPU_0_bfc", "0x0x0_HBM0": who it happened to, as written
   std::string code;                  // "E1000": XLA's own number for it
   std::string executable;            // "jit_train_step"
-  std::string instruction;           // for which memory was wanted
-  std::string message;               // the words that gave it away, shortened
+  std::string instruction;           // for which memory was requested
+  std::string message;               // the message it was recognized by, shortened
   int64_t line = 0;                  // of its first words, from 1
   int64_t count = 1;                 // how often the log says it
   bool is_failure = true;            // false: a warning, and the program went on
-  bool is_custom_kernel = false;     // the instruction is a kernel that somebody wrote
+  bool is_custom_kernel = false;     // the instruction is a custom kernel
 
   std::optional<Size> requested;  // in one piece
-  std::optional<Size> used;       // what all of it would take
+  std::optional<Size> used;       // what everything would take
   std::optional<Size> limit;      // what there is
   std::optional<Size> exceeded;   // by how much
   std::optional<Size> free;
   std::optional<Size> largest_free;
   std::optional<Size> reserved;     // by the system
-  std::optional<Size> device_free;  // of the whole device, by its driver
+  std::optional<Size> device_free;  // of the whole device, according to its driver
   std::optional<Size> device_total;
 
   Program program;
@@ -138,23 +138,23 @@ struct Incident {
   std::vector<Buffer> buffers;  // largest first, as listed
 };
 
-// What the compiler's rematerialization reached: a warning of the compile that came before.
+// What the compiler's rematerialization reached: a warning of the preceding compile.
 struct Remat {
-  Size limit;    // what it was to reach
+  Size limit;    // what it was meant to reach
   Size reached;  // what it did reach
   std::optional<Size> original;
   int64_t line = 0;
   int64_t count = 1;
 };
 
-// Who wrote the program, as far as the text shows: names of settings differ.
+// The framework of the program, as far as the text shows; names of settings depend on it.
 enum class Framework : uint8_t { kUnknown, kJax, kTorch, kTensorFlow };
 // "JAX"; "unknown"
 [[nodiscard]] std::string_view Name(Framework framework);
 
 struct Log {
   Framework framework = Framework::kUnknown;
-  std::vector<Incident> incidents;  // as they come, equal ones once
+  std::vector<Incident> incidents;  // in order, equal ones once
   std::vector<Remat> remats;        // as they come, equal ones once
   int64_t lines = 0;                // of the text
   int64_t left_out = 0;             // events beyond kMostIncidents
@@ -165,8 +165,8 @@ inline constexpr size_t kMostIncidents = 200;
 // time is linear in the length of the text.
 [[nodiscard]] Log ReadLog(std::string_view text);
 
-// The incident that a person wants explained: of the failures the one that lacks most, the first of
-// equal ones; of warnings when there is no failure. Absent when there is none.
+// The incident to explain: the failure that lacks most, among equals the first; if there is no
+// failure, a warning. Absent if there is none.
 [[nodiscard]] std::optional<size_t> WorstIncident(const Log& log);
 
 }  // namespace stowplan::oom

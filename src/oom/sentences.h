@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentences that are known: words that each begins with, and a rule that reads its figures.
+// The known sentences: the words that each begins with, and a rule that reads its figures.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace stowplan::oom {
 
-// Reads on from a place of the window.
+// Reads from a position in the window.
 struct Scan {
   const Window& window;
   size_t at = 0;
 
-  // Over words in small letters, if they are next.
+  // Skips lower-case words, if they come next.
   bool Skip(std::string_view words) {
     if (!std::string_view(window.lower).substr(at).starts_with(words)) return false;
     at += words.size();
     return true;
   }
-  // Behind words that begin within `most` characters.
+  // Moves past words that begin within `most` characters.
   bool SkipTo(std::string_view words, size_t most) {
     const std::string_view near =
         std::string_view(window.lower).substr(0, at + most + words.size());
@@ -45,12 +45,12 @@ struct Scan {
   }
 };
 
-// Is given the place behind the words, and where they begin. False: it is no such sentence after
-// all.
+// Receives the position after the words, and where they begin. False if it is not such a sentence
+// after all.
 using Rule = bool (*)(Scan& scan, size_t begin, Head& head);
 
 struct Anchor {
-  std::string_view words;  // in small letters
+  std::string_view words;  // in lower case
   Rule rule;
 };
 std::span<const Anchor> Anchors();

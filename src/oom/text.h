@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small questions about characters and words, without a locale.
+// Helpers for characters and words, independent of the locale.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// The piece between two marks, `open` at or behind `from`; empty when there is none.
+// The text between two marks, with `open` at or after `from`; empty if there is none.
 inline std::string_view Between(std::string_view text, std::string_view open,
                                 std::string_view close, size_t from = 0) {
   const size_t begin = text.find(open, from);

@@ -19,7 +19,7 @@ struct TiledShape {
   std::vector<int64_t> tile;            // of the innermost dimensions, the innermost last
 };
 
-// Of an array; nothing for tuples and for what is no shape.
+// Of an array; nothing for tuples and for what is not a shape.
 std::optional<TiledShape> ParseShape(std::string_view text);
 
 // How the tiles of a shape are filled, in words; empty when they are full, or it has none.

@@ -9,11 +9,11 @@
 
 namespace stowplan::proto {
 
-// OriginalValueProto: {({"a"}, {"b" {1}})}. Leaves `out` as it is when XLA would take the value for
-// none.
+// OriginalValueProto: {({"a"}, {"b" {1}})}. Leaves `out` unchanged if XLA would treat the value as
+// absent.
 void AppendOriginalValue(Context& context, std::string_view bytes, std::string& out);
 
-// OriginalArrayProto: "a" {1}. False when its index has a negative number, which XLA takes for no
+// OriginalArrayProto: "a" {1}. False if its index has a negative number, which XLA treats as no
 // array at all.
 bool AppendOriginalArray(Context& context, std::string_view bytes, std::string& out);
 

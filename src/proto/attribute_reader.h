@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attributes of an instruction, from the fields that its opcode has.
 //
-// What XLA would not print is not made, so that a module is the same as if it were read from XLA's
-// text.
+// What XLA would not print is left out, so a module is the same as if it were read from XLA's text.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@
 
 namespace stowplan::proto {
 
-// What is known of an instruction before its attributes.
+// What is known about an instruction before its attributes.
 struct InstructionHead {
   std::string_view at;  // where it is in the source
   hlo::Opcode opcode = hlo::Opcode::kUnknown;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// HloComputationProto and its instructions, which are nearly all of a module's bytes.
+// HloComputationProto and its instructions, which make up nearly all of a module's bytes.
 //
-// Each instruction is read in one pass over its fields: what every instruction has is taken at
-// once, the rest kept until the opcode is known (KeptFields). Names and texts stay views of the
+// Each instruction is read in one pass over its fields: what every instruction has is read at once,
+// the rest is kept until the opcode is known (KeptFields). Names and texts stay views of the
 // source.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of all messages share: the module they build, and what they have to say about
-// the input.
+// What the readers of all messages share: the module they build, and their errors and warnings.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +25,13 @@ class Context {
  public:
   // `root` is the kind of message that the source's bytes are.
   Context(std::shared_ptr<const Source> source, MessageKind root);
-  // For a module inside another one: a builder of its own, errors and warnings are the outer
-  // one's.
+  // For a module inside another one: it has its own builder, and shares errors and warnings with
+  // the outer one.
   static Context Inside(Context& outer) { return Context(&outer); }
 
   [[nodiscard]] hlo::ModuleBuilder& builder() { return builder_; }
   [[nodiscard]] hlo::Module& module() { return builder_.module(); }
-  // How many modules this one is inside of.
+  // How many modules this one is nested in.
   [[nodiscard]] int depth() const { return outer_ == nullptr ? 0 : outer_->depth() + 1; }
 
   // `at` points into the source's bytes; a message stands for its first byte.
@@ -41,12 +40,12 @@ class Context {
   // For text of the input inside messages: quoted, and cut when long.
   static std::string Quote(std::string_view text);
 
-  // Passes over the value of a field that its reader has no use for; unknown fields are counted.
+  // Skips the value of a field that its reader does not need; unknown fields are counted.
   void Skip(MessageKind kind, Message& message);
-  // An opcode that Stowplan does not know; said once for each.
+  // An opcode that Stowplan does not know; reported once for each.
   void UnknownOpcode(std::string_view name);
 
-  // A word that stands in the program, not in the input, as a text of the module. Made once.
+  // A word of this program, not of the input, as a text of the module. Created once.
   hlo::Text Word(std::string_view word);
 
   // HloModuleProto.payloads.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of XLA's protos, an enum a message (ShapeField, LayoutField, ...), and a small
-// schema: what a field is called and holds. The readers switch over the enums; the schema serves to
-// name the place of an error and to tell fields without use from unknown ones. Both are made from
-// fields.def.
+// Field numbers of XLA's protos, one enum for each message (ShapeField, LayoutField, ...), and a
+// small schema: what a field is called and holds. The readers switch over the enums; the schema
+// names the place of an error and distinguishes unused fields from unknown ones. Both are generated
+// from fields.def.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ struct FieldSchema {
   FieldType type = FieldType::kBytes;
   MessageKind child = MessageKind::kNone;  // of kMessage and kMessages
 
-  // Whether the field is there once for each element. Lists of numbers mostly are one field.
+  // Whether the field occurs once for each element. Lists of numbers are usually one field.
   [[nodiscard]] constexpr bool is_list() const {
     return type == FieldType::kBytesList || type == FieldType::kMessages;
   }
@@ -85,7 +85,7 @@ std::span<const FieldSchema> Fields(MessageKind kind);
 const FieldSchema* FindField(MessageKind kind, uint32_t key);
 
 // Whether HloInstructionProto has a field with this key: FindField for the one message that is read
-// in masses.
+// in large numbers.
 bool IsInstructionField(uint32_t key);
 
 }  // namespace stowplan::proto

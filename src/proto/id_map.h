@@ -20,7 +20,7 @@ class IdMap {
 
   IdMap() : slots_(64) {}
 
-  // Forgets all ids. Does not touch the slots, so that it is cheap after a large computation too.
+  // Forgets all ids. Does not touch the slots, so it is cheap even after a large computation.
   void Clear() {
     ++generation_;
     count_ = 0;
@@ -80,7 +80,7 @@ class IdMap {
     for (const Slot& slot : old) {
       if (slot.generation == generation) Put(slot.id, slot.row);
     }
-    // Those that were crowded may find room now, or not.
+    // Ids that were crowded out may find room now.
     std::map<int64_t, uint32_t> crowded;
     crowded.swap(crowded_);
     for (const auto& [id, row] : crowded) Put(id, row);

@@ -2,8 +2,8 @@
 // The fields of an HloInstructionProto that only some opcodes have, kept as they come until the
 // opcode is known.
 //
-// Most instructions have two or three of a hundred such fields; a list of what is there is cheaper
-// to fill, clear and search than a struct of all.
+// Most instructions have two or three of a hundred such fields; a list of those present is cheaper
+// to fill, clear and search than a struct with all of them.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ class KeptFields {
     const auto number = static_cast<uint32_t>(field);
     return (present_[number / 64] >> number % 64 & 1U) != 0;
   }
-  // The value of a field that stands once; protobuf's default when it is not there.
+  // The value of a field that occurs once; protobuf's default if it is absent.
   [[nodiscard]] int64_t Number(InstructionField field) const {
     const Kept* kept = Find(field);
     return kept == nullptr ? 0 : static_cast<int64_t>(kept->number);
@@ -100,7 +100,7 @@ class KeptFields {
     present_[number / 64] |= uint64_t{1} << number % 64;
   }
 
-  // Of several the last one counts.
+  // Of several, the last one counts.
   [[nodiscard]] const Kept* Find(InstructionField field) const {
     if (!Has(field)) return nullptr;
     for (size_t i = fields_.size(); i-- > 0;) {

@@ -10,12 +10,12 @@
 
 namespace stowplan::proto {
 
-// What stands in constant(...): without the shape, and only {...} for tuples and arrays of more
+// What is written in constant(...): without the shape, and only {...} for tuples and arrays of more
 // than kMaxPrintedElements elements. `shape` is the instruction's.
 void AppendConstant(Context& context, ShapeReader& shapes, std::string_view bytes,
                     hlo::ShapeId shape, std::string& out);
 
-// What stands behind literal= of a custom-call: with the shape and all elements.
+// What follows literal= of a custom-call: with the shape and all elements.
 void AppendWholeLiteral(Context& context, ShapeReader& shapes, std::string_view bytes,
                         std::string& out);
 

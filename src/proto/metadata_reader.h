@@ -10,7 +10,7 @@
 
 namespace stowplan::proto {
 
-// None when nothing of it would be printed.
+// None if nothing of it would be printed.
 hlo::MetadataId ReadMetadata(Context& context, std::string_view bytes);
 // As between the braces of metadata={...}; for shardings, which keep the text of theirs.
 void AppendMetadataText(Context& context, std::string_view bytes, std::string& out);

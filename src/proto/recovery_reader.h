@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OriginalValueRecoveryTableProto: how arrays of the original program can be had from those of the
-// optimized one.
+// OriginalValueRecoveryTableProto: how arrays of the original program can be recovered from those
+// of the optimized one.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // ShapeProto to a shape of the module's table.
 //
 // A module has thousands of instructions and a hundred shapes, each serialized the same way every
-// time: shapes are remembered by their bytes.
+// time, so shapes are cached by their bytes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ShapeReader {
   // Remembers up to `slots` shapes, a power of two.
   explicit ShapeReader(Context& context, size_t slots = 4096);
 
-  // A shape that is wrong is reported, and reads as some other shape. `bytes` lie in the source.
+  // A wrong shape is reported, and read as some other shape. `bytes` lie in the source.
   hlo::ShapeId Read(std::string_view bytes) { return Read(bytes, bytes); }
   // The same where there may be no shape (bytes.data() is nullptr); then the error is at `owner`.
   hlo::ShapeId Read(std::string_view bytes, std::string_view owner) {
@@ -81,7 +81,7 @@ class ShapeReader {
   hlo::ElementType ReadType(std::string_view at, int64_t number);
 
   Context& context_;
-  std::vector<Slot> slots_;  // one shape a slot: a newer shape takes the place of an older one
+  std::vector<Slot> slots_;  // one shape per slot: a newer shape replaces an older one
   // Stacks, so that deep tuples cost no recursion.
   std::vector<Frame> frames_;
   std::vector<int64_t> dims_;

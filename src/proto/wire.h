@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a serialized message, one after the other.
+// Iterates over the fields of a serialized message.
 //
 //     Message message(bytes);
 //     while (message.Next()) {
@@ -10,12 +10,12 @@
 //     }
 //
 // After Next, exactly one of the value functions is called. Keys hold the field number and the wire
-// type, so that a field of an unexpected wire type is an unknown field, as protobuf has it.
+// type, so a field of an unexpected wire type is an unknown field, as in protobuf.
 //
-// Decoding is protozero's. Its pbf_reader is not used, since that cuts lengths to 32 bits: a field
-// that claims 4 GiB + 5 bytes would read as one of 5. Malformed input throws protozero's
-// exceptions, up to ParseProto; FindDamage then works out where it is, so that the readers need not
-// keep track of their place.
+// Decoding is protozero's. Its pbf_reader is not used, because it truncates lengths to 32 bits: a
+// field that claims 4 GiB + 5 bytes would read as one of 5. Malformed input throws protozero's
+// exceptions, up to ParseProto; FindDamage then finds the place, so the readers need not keep track
+// of it.
 #pragma once
 
 #include <cstddef>
@@ -105,7 +105,7 @@ class Message {
     while (packed.data_ != packed.end_) add(packed.Fixed<T>());
   }
 
-  // Passes over the value.
+  // Skips the value.
   void Skip() {
     if (number() == 0) throw protozero::invalid_tag_exception{};
     switch (wire_type()) {

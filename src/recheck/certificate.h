@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A certificate of `stowplan check`: words and numbers. docs/check.md defines them.
+// A certificate of `stowplan check`: words and numbers. docs/check-certificate.md defines them.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,7 @@
 
 namespace stowplan::recheck {
 
-// A certificate that does not hold. Any other exception: it is none.
+// The certificate does not hold. Any other exception means that it is not a certificate.
 struct Denial : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -28,14 +28,14 @@ struct Part {
   int64_t offset = 0;
 };
 
-// What is said of a module before its program begins.
+// What is said about a module before its program begins.
 struct Section {
   std::string module;
   std::map<int64_t, int64_t> sizes;  // of allocations, by their numbers
   std::vector<Part> parts;
 };
 
-// The words of a certificate, one after the other.
+// Reads a certificate word by word.
 struct Input {
   std::istringstream text;
   int64_t count = 0;  // of words so far

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory in which each byte holds one byte of one content, or is lost. Events read and write it;
-// parts of the program have a content and a place. docs/check.md says what each event demands.
+// parts of the program have a content and a place. See docs/check-certificate.md for the events.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Step {
   std::map<Two, bool> over;
 };
 
-// A conditional or a loop under way.
+// A conditional or a loop in progress.
 struct Frame {
   std::string phase;            // of a conditional: fork; of a loop: loop, head, body
   size_t mark = 0;              // of the log
@@ -58,7 +58,7 @@ struct Frame {
   std::vector<Numbers> states;
 };
 
-// So many numbers follow each word.
+// How many numbers follow each word.
 inline const std::map<std::string, int> kNumbers = {
     {"begin", 0}, {"step", 0},   {"read", 1},   {"read-since", 2}, {"over", 2},  {"joins", 2},
     {"write", 1}, {"copy", 2},   {"hand", 2},   {"constant", 2},   {"table", 2}, {"depart", 1},
@@ -66,7 +66,7 @@ inline const std::map<std::string, int> kNumbers = {
     {"give", 2},  {"branch", 0}, {"join", 0},   {"lose", 3},       {"state", 5}, {"head", 0},
     {"body", 0},  {"back", 0}};
 
-// Plays a program from its first word on. Denies it if a read does not find what it wants.
+// Plays a program from its first word on. Rejects it if a read does not find its content.
 class Player {
  public:
   Player(const Section& section, Input& input)
@@ -113,7 +113,7 @@ class Player {
     Pieces old = Replace(at, {{at.begin, {content, at.begin, step_}}});
     if (!frames_.empty()) log_.emplace_back(at, std::move(old));
   }
-  // Takes back what was written since the mark; all of it is lost.
+  // Undoes what was written since the mark; all of it is lost.
   void Undo(Frame& frame) {
     for (; log_.size() > frame.mark; log_.pop_back()) {
       const auto& [at, old] = log_.back();
@@ -142,7 +142,7 @@ class Player {
     if (!Holds(part, cell)) Put(BytesOf(part, cell), cell.content);
   }
 
-  // The same content, seen at another part: where the plan has that, or where it is.
+  // The same content as another part: where the plan places that part, or where the content is.
   Cell Handed(int64_t part, const Cell& from) const {
     const Part& row = PartAt(part);
     return row.allocation < 0 ? from : Cell{from.content, {row.allocation, row.offset}};
@@ -231,7 +231,7 @@ class Player {
     }
   }
 
-  // What is under way, which must be in this phase. What is read and written next is another step.
+  // What is in progress, which must be in this phase. Reads and writes that follow are a new step.
   Frame& Top(const std::string& phase) {
     Need(!frames_.empty() && frames_.back().phase == phase, "this does not belong here");
     ++step_;

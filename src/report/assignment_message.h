@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // BufferAssignmentProto as plain data, from bytes and to bytes.
 //
-// What the proto calls logical buffers are XLA's values. An alias of one says where another value
-// is defined that XLA keeps in the same buffer, and so in the same place.
+// What the proto calls logical buffers are XLA's values. An alias of a value names the definition
+// of another value that XLA keeps in the same buffer, and so in the same place.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +62,7 @@ struct AllocationMessage {
   const char* at = nullptr;
 };
 
-// What XLA's heap did while it packed an allocation. Kinds that are not known yet keep their
-// number.
+// What XLA's heap did while it packed an allocation. Unknown kinds keep their number.
 enum class HeapEventKind : int32_t { kAlloc, kFree, kShareWith };
 struct HeapEvent {
   HeapEventKind kind = HeapEventKind::kAlloc;
@@ -96,10 +95,10 @@ struct BufferAssignmentMessage {
   }
 };
 
-// The message inside the module's file, taken as it is. Texts are pieces of the module's source.
-// Fails when there is none or it is damaged, with byte offset and path.
+// The message inside the module's file, unchanged. Texts are slices of the module's source. Fails,
+// with byte offset and path, if there is none or it is damaged.
 Result<BufferAssignmentMessage> ParseBufferAssignment(const hlo::Module& module);
-// The traces alone.
+// Only the traces.
 Result<std::vector<HeapTrace>> ParseHeapTraces(const hlo::Module& module);
 
 // An error at `at`, a place in the module's buffer assignment.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of a report that cannot all be true.
+// Facts in a report that cannot all be true.
 //
 // CompareFigures (write.h) finds wrong figures, which follow from facts. These are the facts: in
 // every dump that we have

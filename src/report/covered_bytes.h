@@ -22,16 +22,16 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// All pieces between places where ranges begin or end. Where ranges are cut into few pieces, as in
-// plans they are, each piece knows how many ranges cover it. Else there is a tree over the pieces:
-// a node knows how many ranges cover all of it, and how many of its bytes are covered by these or
-// by ranges further down. So changing a range takes log n, at worst.
+// All pieces between places where ranges begin or end. If ranges are cut into few pieces, as they
+// are in plans, each piece knows how many ranges cover it. Otherwise there is a tree over the
+// pieces: a node knows how many ranges cover all of it, and how many of its bytes are covered by
+// these or by ranges further down. So changing a range takes at most log n.
 class CoveredBytes {
  public:
   // All ranges that will ever be added; begin <= end.
   explicit CoveredBytes(std::span<const ByteRange> ranges);
 
-  // The range with this number begins or ceases to cover its bytes.
+  // The range with this number starts or stops covering its bytes.
   void Add(size_t range) { Change(range, 1); }
   void Remove(size_t range) { Change(range, -1); }
   [[nodiscard]] int64_t covered() const { return covered_; }

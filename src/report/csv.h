@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as tables for spreadsheets and data frames, one a kind.
+// A report as tables for spreadsheets and data frames, one for each kind of fact.
 //
 // The first line names the columns. What the report does not know is an empty field; fields with
 // commas, quotes or newlines are quoted (RFC 4180). Indices are written as XLA does: {1,0}. Values
@@ -31,7 +31,7 @@ struct NamedCsvTable {
   std::string_view name;
   CsvTable table;
 };
-// By the order in which a reader wants them.
+// In the order in which a reader wants them.
 std::span<const NamedCsvTable> CsvTables();
 std::optional<CsvTable> FindCsvTable(std::string_view name);
 

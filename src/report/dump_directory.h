@@ -2,17 +2,16 @@
 // Which files of a directory belong to which module. XLA (--xla_dump_to) names them
 //
 //     module_0003.jit_step.cpu_after_optimizations.txt                      the module
-//     module_0003.jit_step.cpu_after_optimizations.hlo.pb                   the same, with its
-//     assignment module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt    and its
-//     reports
+//     module_0003.jit_step.cpu_after_optimizations.hlo.pb                   with its assignment
+//     module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt    one of its reports
 //     \_________ module _/ \_________ stage _____/
 //     \_________________ stem __________________/
 //
 // with a time in front if TensorFlow writes them, the GPU's or compiler's version in the stage, and
-// .gz behind. Files with the same stem belong together. Reports under other names are known by how
-// they begin.
+// an optional .gz at the end. Files with the same stem belong together. Reports under other names
+// are recognized by how they begin.
 //
-// Works on a list of names; who reads the directory is not its business.
+// This works on a list of names; the caller reads the directory.
 #pragma once
 
 #include <array>
@@ -33,15 +32,15 @@ enum class DumpFileKind : uint8_t {
   kUsageProto,
   kModuleText,
   kModuleProto,
-  kOther,    // of a dump, but about something else
-  kForeign,  // of no dump
+  kOther,    // part of a dump, but about something else
+  kForeign,  // not part of a dump
 };
 inline constexpr size_t kPairedKinds = 7;  // the first ones
 
 struct DumpFile {
   std::string path;   // relative to the directory, with `/`
   uint64_t size = 0;  // packed or not
-  std::string head;   // the first bytes, when the name does not tell the kind
+  std::string head;   // the first bytes, if the name does not show the kind
 };
 
 struct DumpFileName {
@@ -52,9 +51,9 @@ struct DumpFileName {
   std::string stage;  // "cpu_after_optimizations"; empty for reports under other names
 };
 
-// The name alone; kForeign when it tells nothing.
+// By the name alone; kForeign if it shows nothing.
 [[nodiscard]] DumpFileName ParseDumpFileName(std::string_view path);
-// With the head of the file for names that tell nothing.
+// By the head of the file too, for names that show nothing.
 [[nodiscard]] DumpFileName ClassifyDumpFile(const DumpFile& file);
 
 struct DumpModule {
@@ -68,18 +67,19 @@ struct DumpModule {
   }
 };
 
-// Something of which there is no report, and why.
+// Something without a report, and the reason.
 struct DumpLeftover {
   std::string path;
   std::string reason;
-  bool is_module = false;  // a module that has no plan; else a file
+  bool is_module = false;  // a module that has no plan; otherwise a file
   friend bool operator==(const DumpLeftover&, const DumpLeftover&) = default;
 };
 
 struct DumpDirectory {
   // By name. Each has an assignment, or a proto that may hold one.
   std::vector<DumpModule> modules;
-  // The others that have the program of the last stage, as text; they are among the leftovers too.
+  // Other modules that have the program of the last stage, as text; they are among the leftovers
+  // too.
   std::vector<DumpModule> programs;
   std::vector<DumpLeftover> leftovers;  // by path
   int64_t other_files = 0;              // of the dump, not needed here

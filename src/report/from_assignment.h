@@ -16,16 +16,15 @@ struct ReportStyle {
   ReportDialect dialect;
   hlo::Dialect instructions;  // how instructions are written in it
 };
-// As the named version of XLA writes reports; nothing when there is no such name.
+// As the named version of XLA writes reports; nothing if there is no such version.
 std::optional<ReportStyle> FindReportStyle(std::string_view version);
 
 // The report does not need the module afterwards.
 Report ReportOf(const hlo::Module& module, const Analysis& analysis, const Assignment& assignment,
                 const ReportStyle& style);
 
-// What another pass of XLA placed in `space`, as a report of it says; nothing when that pass did
-// not run. Fails when the report places a value that the program does not have, or none of those it
-// has.
+// What another pass of XLA placed in `space`, according to a report; nothing if that pass did not
+// run. Fails if the report places a value that the program does not have, or none of the program's.
 Result<std::optional<Preset>> PresetFrom(const hlo::Module& module, const Analysis& analysis,
                                          const Report& report, int64_t space);
 

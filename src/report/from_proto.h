@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report that a compiled module's own file holds: a .hlo.pb of XLA's last stage has the buffer
-// assignment beside the program.
+// The report in a compiled module's own file: a .hlo.pb of XLA's last stage has the buffer
+// assignment next to the program.
 //
 // The proto has less than the text: no live ranges, no positions and uses, neither `(phi)` nor page
-// nor address. These are absent from the report. It has more in one thing: which values XLA keeps
+// nor address. These are absent from the report. In one respect it has more: which values XLA keeps
 // in one buffer.
 #pragma once
 
@@ -19,9 +19,9 @@ namespace stowplan::report {
 // On failure: the first kMaxErrors errors, with byte offset and path. The report does not need the
 // module afterwards.
 //
-// The shape of the program's result stands at the allocation of the value at the entry
-// computation's root. That value is looked for through what hands it on unchanged (tuples, loops,
-// ...); behind anything else, the shape is absent.
+// The shape of the program's result is kept with the allocation of the value at the entry
+// computation's root. That value is traced through everything that passes it on unchanged (tuples,
+// loops, ...); beyond anything else, the shape is absent.
 Result<Report> ReportFromModule(const hlo::Module& module);
 
 // Two values, by number, that must lie in the same place: XLA has one buffer for both. Sets of more

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as JSON, for other programs. docs/report-schema.md says what is in it;
-// docs/report.schema.json is the same for machines.
+// A report as JSON, for other programs. docs/report-schema.md describes it; docs/report.schema.json
+// is the JSON Schema.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace stowplan::report {
 
-// Fields may be added under one version; none changes its meaning or goes away.
+// Within a version, fields may be added; none is removed or changes its meaning.
 inline constexpr std::string_view kJsonSchema = "stowplan.report/1";
 
-// What the report does not know is left out. `add_fields` may add fields behind those of the
-// report: what others have computed from it.
+// What the report does not know is left out. `add_fields` may append fields to those of the report:
+// figures computed from it elsewhere.
 std::string WriteJson(const Report& report,
                       const std::function<void(JsonWriter&)>& add_fields = {});
 

@@ -32,7 +32,7 @@ class Lines {
     line_ = {next_, static_cast<size_t>(end - next_)};
     next_ = has_newline_ ? end + 1 : end;
   }
-  // Goes on in the middle of the current line: what stands before `p` has been read.
+  // Continues in the middle of the current line: everything before `p` has been read.
   void SkipTo(const char* p) { line_.remove_prefix(static_cast<size_t>(p - line_.data())); }
   // Whether a newline ends the current line; only the last may lack it.
   [[nodiscard]] bool has_newline() const { return has_newline_; }
@@ -56,7 +56,8 @@ class Lines {
   bool has_newline_ = true;
 };
 
-// A piece of a line, taken from the front. Each Take is true and moves on, or false and stays.
+// A piece of a line, consumed from the front. Each Take returns true and advances, or returns false
+// and stays.
 class Piece {
  public:
   explicit Piece(std::string_view text) : text_(text) {}
@@ -88,7 +89,7 @@ class Piece {
     text_.remove_prefix(name.size());
     return true;
   }
-  // Up to and without `end`.
+  // Up to `end`, exclusive.
   bool TakeUntil(std::string_view end, std::string_view& text) {
     const size_t length = text_.find(end);
     if (length == std::string_view::npos) return false;

@@ -10,9 +10,9 @@
 //              ---------------
 //        time    0    1   2
 //
-// XLA's own peak is another figure: it adds up sizes without padding, takes tuples' elements for
-// tables of pointers, and counts a value once more after its end. Thread-local allocations belong
-// to calls that run inside of instructions and have no place on this axis; they are left out.
+// XLA's own peak is a different figure: it adds up sizes without padding, counts elements of tuples
+// as tables of pointers, and counts a value one step beyond its end. Thread-local allocations
+// belong to calls inside instructions and have no place on this axis; they are left out.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct TruePeak {
 // the values.
 [[nodiscard]] Result<TruePeak> ComputeTruePeak(const Report& report);
 
-// Live bytes as time goes by: a step at each moment where they change.
+// Live bytes over time: a step at each moment where they change.
 struct Step {
   int64_t time = 0;
   int64_t bytes = 0;  // from here to the next step
@@ -79,27 +79,25 @@ struct LiveBytes {
   TruePeak peak;
   Curves curves;
 };
-// The same, and the way there.
+// The same, with the curves.
 [[nodiscard]] Result<LiveBytes> ComputeLiveBytes(const Report& report);
 
 // The level at a moment.
 [[nodiscard]] int64_t BytesAt(const Curve& curve, int64_t time);
 
-// A value that is live at some moment, and the bytes that count with it: of bytes that several
-// values share, each counts with the youngest of them: the one with the latest start, of these the
-// last in the table.
+// A value that is live at some moment, and the bytes that it owns. A byte that several values share
+// belongs to the youngest: the one with the latest start, among these the last in the table.
 struct LiveValue {
   ValueId value;
   int64_t bytes = 0;
   friend bool operator==(const LiveValue&, const LiveValue&) = default;
 };
 
-// What is live at `time`, in all memory spaces: by falling bytes, then as in the table.
-// The bytes add up to the live bytes of that moment. Needs HasPeak, and sizes that ComputeTruePeak
-// accepts.
+// What is live at `time`, in all memory spaces: by descending bytes, then in table order. The bytes
+// add up to the live bytes of that moment. Needs HasPeak, and sizes that ComputeTruePeak accepts.
 [[nodiscard]] std::vector<LiveValue> LiveValuesAt(const Report& report, int64_t time);
-// The same, of these values alone, which stand in the order of the table and share no bytes with
-// others: those of a memory space, say. Costs no more than they are.
+// The same for these values only, which must be in table order and share no bytes with others, such
+// as those of a memory space. The cost depends only on their number.
 [[nodiscard]] std::vector<LiveValue> LiveAmong(const Report& report, int64_t time,
                                                std::span<const ValueId> values);
 

@@ -14,8 +14,7 @@ namespace stowplan::report {
 // What a file is, by its content.
 enum class FileKind : uint8_t {
   kUnknown,
-  kAssignment,  // -buffer-assignment.txt; before 2026-04 with the value list and live ranges behind
-                // it
+  kAssignment,  // -buffer-assignment.txt; before 2026-04 followed by value list and live ranges
   kValueList,   // -buffer-assignment-values.txt
   kLiveRanges,  // -live-range.txt
   kUsage,       // -memory-usage-report.txt

@@ -17,9 +17,9 @@ class ReportBuilder {
   bool saw_none_uses = false;
   bool saw_empty_uses = false;
 
-  // The value with this number; made when it is new. `head` is what a file says about it.
+  // The value with this number; created if it is new. `head` is what a file says about it.
   ValueId FindOrAddByNumber(const Value& head);
-  // The value defined here; made when it is new. Live ranges name values without their numbers.
+  // The value defined here; created if it is new. Live ranges name values without their numbers.
   ValueId FindOrAddByPlace(std::string_view instruction, const Index& index);
 
   // Reads `<12 fusion.3{0} (phi) @1>` from the front of a piece.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An assignment made again from a report alone.
+// Makes an assignment again from a report alone.
 //
-// The report tells which values there are, their shapes and memory spaces, who is read by whom, and
-// who shares a place with whom (what fusions do inside, it does not tell). Sizes, live ranges, the
-// order of allocations, offsets in the heaps, numbers, totals and the peak follow from that.
+// The report has the values, their shapes and memory spaces, who reads which value, and which
+// values share a place (but not what happens inside fusions). Sizes, live ranges, the order of
+// allocations, offsets in the heaps, numbers, totals and the peak follow from that.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Replan {
   // What was derived and what was taken from the report, with the reason.
   std::vector<std::string> derived;
   std::vector<std::string> taken;
-  // Where the derived facts are not those of the report.
+  // Where the derived facts differ from the report.
   Diagnostics differences;
 };
 
@@ -30,10 +30,10 @@ struct Replan {
 // it, and in each place one takes all of it. Nothing when there is none.
 std::optional<Target> FindReportTarget(const Report& report);
 
-// Needs a report with an assignment, a value list and live ranges. Fails, too, when the report
-// contradicts itself: times outside of the sequence, sizes that do not fit in 64 bits together,
-// values that lie over each other while both are alive. Without differences, the result is written
-// as the report was, byte for byte.
+// Requires a report with an assignment, a value list and live ranges. Also fails if the report
+// contradicts itself: times outside the sequence, sizes whose sum does not fit in 64 bits, values
+// that overlap while both are alive. If there are no differences, the result is written exactly as
+// the report was, byte for byte.
 Result<Replan> ReplanReport(Report report, const Rules& rules);
 
 }  // namespace stowplan::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the instruction texts of a report tell about its computations.
+// What the instruction texts of a report reveal about its computations.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace stowplan::report {
 inline std::string_view OpcodeOf(std::string_view text) {
   size_t at = text.find(" = ");
   if (at == std::string_view::npos) return {};
-  // Behind the shape: the first blank outside of brackets.
+  // After the shape: the first blank outside brackets.
   int depth = 0;
   for (at += 3; at < text.size(); ++at) {
     const char c = text[at];
@@ -30,11 +30,11 @@ inline std::string_view OpcodeOf(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(at + 1, end - at - 1);
 }
 
-// Which values are made by instructions of one computation, as far as a report tells.
+// Which values are made by instructions of one computation, as far as a report shows.
 //
 // An instruction's text names its operands, which are in the same computation. The numbers of a
-// computation's values are a run, but for phis, and callees come before callers: what lies between
-// two values of a computation belongs to it, too.
+// computation's values are a run, except for phis, and callees come before callers, so whatever
+// lies between two values of a computation belongs to it too.
 class Computations {
  public:
   explicit Computations(const Report& report) {
@@ -67,8 +67,8 @@ class Computations {
   }
 
  private:
-  // Instructions that only take a value out of a tuple have no text in the report. The tuple is
-  // where the value was seen before.
+  // Instructions that only take a value out of a tuple have no text in the report. The tuple is the
+  // previous position of the value.
   void LinkTuples(const Report& report) {
     std::unordered_map<std::string_view, size_t> times;
     const std::vector<std::string_view>& sequence = report.live_ranges->sequence;
@@ -105,7 +105,7 @@ class Computations {
     parents_[Find(first)] = Find(second);
   }
 
-  // The names in the brackets behind the opcode.
+  // The names in the parentheses after the opcode.
   static std::vector<std::string_view> OperandsOf(std::string_view text) {
     std::vector<std::string_view> names;
     const std::string_view opcode = OpcodeOf(text);

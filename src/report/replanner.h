@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of an assignment that is made again from a report.
+// The state of an assignment while it is made again from a report.
 #pragma once
 
 #include <cstdint>
@@ -62,15 +62,15 @@ class Replanner {
   // Places that are taken from the report lie within their allocations.
   std::optional<Diagnostics> CheckPlaces();
 
-  // Whether all instructions of the time line are of one computation: what others do is told in
-  // none of the report's lines.
+  // Whether all instructions on the time line belong to one computation: no line of the report says
+  // what others do.
   [[nodiscard]] bool IsStraight() const;
   [[nodiscard]] bool HasAsyncComputations() const;
   [[nodiscard]] bool HasCalls() const;
 
   std::optional<Diagnostics> DeriveRanges();
 
-  // The instruction that gives the program's result: the last at which that value is seen.
+  // The instruction that returns the program's result: the last position of that value.
   [[nodiscard]] std::string_view FindRoot(
       const std::unordered_map<std::string_view, int64_t>& times) const;
 
@@ -83,7 +83,7 @@ class Replanner {
     int64_t number = 0;
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
-  // Where an allocation stands in the order of making.
+  // The position of an allocation in the order of creation.
   struct OrderKey {
     Phase phase = Phase::kPreset;
     int64_t time_or_color = 0;  // of heaps the color
@@ -92,7 +92,7 @@ class Replanner {
     Rank rank;
     friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
   };
-  // Allocations as they were before temporaries were combined, in the order of their making.
+  // Allocations as they were before temporaries were combined, in the order of their creation.
   struct Made {
     stowplan::Allocation allocation;
     OldId old;                                        // none for what temporaries were in
@@ -106,12 +106,12 @@ class Replanner {
 
   std::optional<Diagnostics> RebuildAllocations();
 
-  // Tables of tuples have allocations of their own until temporaries are combined; the rest is in
-  // the heap of its memory space.
+  // Tables of tuples have separate allocations until temporaries are combined; the rest is in the
+  // heap of its memory space.
   void SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps);
 
-  // Values at one place of which each begins when the one before it ends have taken it over from
-  // each other; otherwise they only met there.
+  // Values at one place took it over from each other if each begins when the one before it ends;
+  // otherwise they are there by coincidence.
   HeapInput GroupsOf(const std::vector<ValueId>& values);
 
   void Pack(int64_t color, const std::vector<ValueId>& values);
@@ -119,11 +119,11 @@ class Replanner {
   // Numbers the allocations as XLA does, and puts them into the report.
   std::optional<Diagnostics> Rewrite();
 
-  // Keeps of the report's temporaries what is not derived, and tells whose size differs.
+  // Keeps what is not derived about the report's temporaries, and reports whose size differs.
   void CompareSizes(Table<AllocationId, Allocation>& allocations);
 
-  // No two values have the same bytes while both are alive. What one leaves at a time, another may
-  // take at that time.
+  // Checks that no two values occupy the same bytes while both are alive. What one value leaves at
+  // a time, another may take at that time.
   std::optional<Diagnostics> CheckOverlaps();
 
   void FindOverlaps(const Allocation& allocation, Diagnostics& found) const;

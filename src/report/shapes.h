@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that stand in a report as text. A report repeats few of them, so each text is parsed once.
+// Shapes that a report has as text. A report repeats the same few, so each text is parsed once.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace stowplan::report {
 
 class ShapeTexts {
  public:
-  // Nothing when the text is no shape.
+  // Nothing if the text is not a shape.
   std::optional<hlo::ShapeId> Parse(std::string_view text);
   // The result's shape in `%x = f32[2]{0} add(...)`.
   std::optional<hlo::ShapeId> OfInstruction(std::string_view text);

@@ -23,10 +23,10 @@ namespace stowplan::report {
 
 // What an allocation is for. Flags can combine; the first of these that holds decides:
 enum class AllocationKind : uint8_t {
-  kThreadLocal,  // of calls inside of instructions; beside the program's own memory
-  kAliased,      // a parameter that is given back as an output
+  kThreadLocal,  // of calls inside instructions; separate from the program's own memory
+  kAliased,      // a parameter that is returned as an output
   kParameter,
-  kConstant,  // even one that is an output as well
+  kConstant,  // even if it is also an output
   kOutput,    // maybe-live-out
   kTemporary,
 };
@@ -40,10 +40,10 @@ using stowplan::Backend;
 using stowplan::Name;
 // From the name of a target: "tpu-v5e".
 [[nodiscard]] Backend BackendOfTarget(std::string_view target);
-// From the names of the report's files (`cpu_after_optimizations`), else from tiled layouts.
+// From the names of the report's files (`cpu_after_optimizations`), or from tiled layouts.
 [[nodiscard]] Backend GuessBackend(const Report& report);
-// What a back end calls a memory space: "HBM" for 0 on TPU. Empty when it has no name that we know;
-// these names are not those of XLA's usage report, which has the same ones for all back ends.
+// What a back end calls a memory space: "HBM" for 0 on TPU. Empty if no name is known. These names
+// differ from those of XLA's usage report, which uses one list for all back ends.
 [[nodiscard]] std::string_view SpaceName(Backend backend, int64_t color);
 
 struct KindTotal {
@@ -85,15 +85,14 @@ struct Summary {
 // 1 - load / size of an allocation: how much of it is not in use at its fullest moment.
 [[nodiscard]] double Fragmentation(int64_t size, int64_t load);
 
-// Where an instruction comes from, in the user's words. Empty when not known.
+// Where an instruction comes from, in the user's terms. Empty if not known.
 struct Origin {
   std::string op_name;
   std::string source;  // train.py:42
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
-// Looks up origins: in the text that a report has of the instruction, and in the module when there
-// is one.
+// Looks up origins in the report's text of the instruction, and in the module if there is one.
 class Origins {
  public:
   // `module` may be null, and must outlive this.
@@ -105,9 +104,9 @@ class Origins {
   std::unordered_map<std::string_view, hlo::InstrId> by_name_;
 };
 
-// The words of an instruction, if it has some (an op_name or a place in a source); of a fusion
-// without, those of its root or of the last instruction inside that has some; of what only changes
-// the form of its operand, those of the operand. Null when there are none.
+// The metadata of an instruction, if it has some (an op_name or a source location). For a fusion
+// without any, that of its root or of the last instruction inside that has some; for an instruction
+// that only changes the form of its operand, that of the operand. Null if there is none.
 [[nodiscard]] const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id);
 
 // The metadata in the text of an instruction.

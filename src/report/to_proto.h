@@ -11,9 +11,9 @@
 
 namespace stowplan::report {
 
-// The assignment of `report` for `module`, which it is about: instructions get the module's ids.
-// Needs a report with an assignment. There are neither aliases nor heap traces: a report does not
-// have them.
+// The assignment in `report`, which must be about `module`: instructions get the module's ids.
+// Requires a report with an assignment. There are neither aliases nor heap traces, because a report
+// has none.
 Result<BufferAssignmentMessage> BuildBufferAssignment(const Report& report,
                                                       const hlo::Module& module);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory-usage report, computed: what lies at each offset of an allocation.
+// Computes the memory-usage report: what lies at each offset of an allocation.
 //
 // Values that share an offset are one row. A row is as large as its largest value, so the rows of
 // an allocation may add up to more than its size.
@@ -39,9 +39,9 @@ class UsageComputer {
  public:
   UsageComputer(const Report& report, UsageOrder order);
 
-  // The texts of its shapes live as long as the computer.
+  // The texts of its shapes are valid as long as this object.
   UsageGroups Compute(const Allocation& allocation);
-  // The allocations of one color, or all of them: by falling size.
+  // The allocations of one color, or all of them, by descending size.
   [[nodiscard]] std::vector<AllocationId> SortedAllocations(std::optional<int64_t> color) const;
 
  private:
@@ -54,8 +54,7 @@ class UsageComputer {
   std::unordered_map<std::string_view, std::string> without_layout_;
 };
 
-// Whether XLA leaves out what comes behind the entry number `shown`, where `rest` of `total` bytes
-// remain.
+// Whether XLA leaves out what follows entry number `shown`, when `rest` of `total` bytes remain.
 bool IsUsageRestHidden(int64_t shown, int64_t rest, int64_t total);
 
 // `default` for color 0, ...: the names of XLA's usage report, whatever the back end calls its

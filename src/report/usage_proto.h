@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // -memory-usage-report.pb (MemoryUsageReportProto, 2026 on): the usage report's text in pieces,
-// with the numbers of the allocations that the text does not name.
+// with the numbers of the allocations, which the text does not have.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct UsageProto {
 // Whether the bytes look like this message rather than another one or text.
 bool LooksLikeUsageProto(const Source& source);
 
-// Texts are pieces of the source. Fails with byte offset and path.
+// Texts are slices of the source. Errors have byte offset and path.
 Result<UsageProto> ParseUsageProto(const Source& source);
 
 // The text that XLA writes beside the proto.

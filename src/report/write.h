@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Report back to XLA's text, in any dialect that it has the facts for.
+// Writes a Report as XLA's text, in any dialect that it has the facts for.
 //
-// What follows from other facts is computed, never echoed: totals, sizes for people, cumulative
+// What follows from other facts is computed, never echoed: totals, human-readable sizes, cumulative
 // sums, percentages, the peak's moment and list, the usage report. A consistent file comes back
 // byte for byte.
 #pragma once
@@ -22,7 +22,7 @@ std::string WriteUsage(const Report& report, const ReportDialect& dialect);
 // A file of this kind, in the report's own dialect.
 std::string WriteFile(const Report& report, FileKind kind);
 
-// Lines of `source` that differ from what is computed: each a diagnostic at the line that says
+// Lines of `source` that differ from what is computed, each as a diagnostic at the line that shows
 // both. Empty for a file whose figures are right.
 Diagnostics CompareFigures(const Report& report, const Source& source);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that several of the writers share.
+// Pieces that several writers share.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace stowplan::report {
 void AppendIndex(const Report& report, const Index& index, std::string& out);
 // <12 fusion.3{0} (phi) @1>
 void AppendValueName(const Report& report, const Value& value, std::string& out);
-// The line of an allocation; `size` is its size in bytes or for people.
+// The line of an allocation; `size` is its size in bytes or in human-readable form.
 void AppendAllocation(const Report& report, const Allocation& allocation,
                       const ReportDialect& dialect, std::string_view size, std::string& out);
 // The stack tree under its headline.

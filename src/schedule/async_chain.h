@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains of async-start, async-update and async-done. Operands may be given later than at the
-// start: an update's operands behind its first follow those given so far.
+// start: an update's operands after its first one follow those given so far.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace stowplan {
 
-// The async-start of the chain that `link` belongs to; none when it is out of sight.
+// The async-start of the chain that `link` belongs to; none if it cannot be found.
 [[nodiscard]] hlo::InstrId AsyncStartOf(const hlo::Module& module, hlo::InstrId link);
 
 // What the chain's operation has been given up to `link`, in order.

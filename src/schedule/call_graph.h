@@ -21,7 +21,7 @@ CallContext ContextOfCallsBy(hlo::Opcode opcode);
 
 struct CallGraph {
   std::vector<CallContext> contexts;  // by computation
-  // By computation: the instructions that call it, one entry a call, as XLA lists them.
+  // By computation: the instructions that call it, one entry for each call, as XLA lists them.
   std::vector<Range> caller_ranges;
   std::vector<hlo::InstrId> callers;
   std::vector<uint8_t> is_fused;  // by computation: the body of a fusion
@@ -32,8 +32,8 @@ struct CallGraph {
   [[nodiscard]] CallContext context(hlo::CompId id) const { return contexts[id.index]; }
 };
 
-// Fails when a computation is called both ways: XLA copies it before it plans memory. Needs callees
-// to precede their callers.
+// Fails if a computation is called both ways: XLA copies it before it plans memory. Requires
+// callees to precede their callers.
 Result<CallGraph> FindCallGraph(const hlo::Module& module, const Orders& orders);
 
 }  // namespace stowplan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An order of execution for programs that come without one.
+// An order of execution for programs that have none.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace stowplan {
 
 enum class Scheduler : uint8_t {
-  kPostOrder,   // operands before users, as they come
-  kDepthFirst,  // the same, operands that much hangs on first: XLA's on CPUs until 2024
+  kPostOrder,   // operands before users, in order
+  kDepthFirst,  // the same, operands with many dependencies first: XLA's on CPUs until 2024
   kList,        // at each step, what frees the most memory
 };
 std::string_view Name(Scheduler scheduler);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The orders in which XLA walks a program. Its numbers depend on them, so they are found once and
-// handed on.
+// passed on.
 //
 // A proto holds them all: computations and instructions stand in post-order, and ids ascend in the
-// order of XLA's lists. Text holds the lists only as far as it was printed from them. The
-// post-order of instructions follows from the program all the same, and that of computations from
-// the order in which they were made, of which names tell much.
+// order of XLA's lists. Text holds the lists only as far as it was printed from them. Still, the
+// post-order of instructions follows from the program, and that of computations from the order in
+// which they were made, much of which names reveal.
 #pragma once
 
 #include <span>
@@ -15,13 +15,13 @@
 
 namespace stowplan {
 
-// How a back end's module came to its list of computations, where a proto does not say.
+// How a back end orders its list of computations, if there is no proto to say so.
 enum class ComputationList : uint8_t {
   kById,                // as they were made
   kPostOrderThenAsync,  // copied once in post-order; async slices were split off after that
 };
 
-// The post-order of computations, where only a text is there.
+// The post-order of computations, if there is only a text.
 enum class ComputationPostOrder : uint8_t {
   kAsPrinted,    // depth first
   kLowestFirst,  // since 2025: of those whose callees are done, always the one that was made first
@@ -35,8 +35,8 @@ struct Orders {
   // A computation's rows [first, first + count) hold its instructions in the order.
   std::vector<hlo::InstrId> listed;
   std::vector<hlo::InstrId> post_order;
-  // Who reads each instruction, by row: users in the order of the schedule, which is the one XLA
-  // most often has (its own is history and stands in no file), and the operands they read it as.
+  // Who reads each instruction, by row: users in the order of the schedule, which is usually XLA's
+  // order too (its own depends on history and is in no file), and the operands they read it as.
   struct Read {
     hlo::InstrId user;
     uint32_t operand = 0;

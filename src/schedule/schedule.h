@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One time line for the whole program: computations are laid where they are called.
+// One time line for the whole program: computations are placed where they are called.
 //
 //     while body and condition stand before their while       t   instruction
 //                                                              0   p
@@ -29,8 +29,8 @@ struct Schedule {
   std::vector<hlo::InstrId> sequence;  // by time
   std::vector<int64_t> times;          // by instruction; kNoTime inside embedded computations
   std::vector<Span> spans;             // by computation
-  // By computation: between which async-start and async-done it runs beside the rest of the
-  // program; none otherwise.
+  // By computation: the async-start and async-done between which it runs concurrently with the rest
+  // of the program; none otherwise.
   struct Async {
     hlo::InstrId start;
     hlo::InstrId done;

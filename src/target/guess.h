@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For which machine a module was compiled, and by which XLA, as far as the module shows it.
+// The machine a module was compiled for, and the version of XLA, as far as the module shows.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@ namespace stowplan {
 
 struct TargetGuess {
   Backend backend = Backend::kUnknown;
-  // Absent when the backend's generations differ and the module does not show which one it is.
+  // Absent if the back end has several generations and the module does not show which one it is.
   std::optional<Target> target;
   std::string_view reason;  // "the file's name", ...
 };
 // `file` is the module's file name; XLA puts the back end in it.
 TargetGuess GuessTarget(const hlo::Module& module, std::string_view file);
 
-// The newest XLA that writes a text like this one; for protos, the newest there is. A name of
+// The newest XLA that writes a text like this one; for protos, the newest of all. A name of
 // hlo/dialect.h.
 std::string_view GuessVersion(const hlo::Module& module, Backend backend);
 

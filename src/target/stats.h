@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module in numbers: how much of what there is, and where the bytes are.
+// A module in numbers: how much of everything there is, and where the bytes are.
 //
 // Bytes are counted for each array that an instruction makes, as if none shared memory with
-// another: the sum is what flows through the program, not what it needs at once. What only passes
-// arrays on (tuples, get-tuple-element, while, ...) makes none, and neither do instructions inside
-// fusions, whose values live in registers.
+// another: the sum is what flows through the program, not what it needs at once. Instructions that
+// only pass arrays on (tuples, get-tuple-element, while, ...) make none, and neither do
+// instructions inside fusions, whose values live in registers.
 #pragma once
 
 #include <cstdint>
@@ -49,17 +49,17 @@ struct Stats {
   int64_t parameter_bytes = 0;
   int64_t result_bytes = 0;
   int64_t aliased_outputs = 0;       // that reuse a parameter's memory
-  std::vector<OpcodeCount> opcodes;  // by falling count, then by name
-  std::vector<TypeBytes> types;      // by falling bytes, then by name
-  std::vector<ShapeBytes> largest;   // by falling bytes, then in the order of the program
+  std::vector<OpcodeCount> opcodes;  // by descending count, then by name
+  std::vector<TypeBytes> types;      // by descending bytes, then by name
+  std::vector<ShapeBytes> largest;   // by descending bytes, then in the order of the program
   int64_t total_bytes = 0;           // of all arrays
   int64_t unbounded_arrays = 0;      // whose size is not known; not counted above
 
   friend bool operator==(const Stats&, const Stats&) = default;
 };
 
-// Fails when a size does not fit in 64 bits, at the instruction with that shape. Needs a module
-// whose ids are sound, which those from readers are. Linear time but for sorting.
+// Fails when a size does not fit in 64 bits, at the instruction with that shape. Requires a module
+// with valid ids, as readers produce. Linear time except for sorting.
 [[nodiscard]] Result<Stats> ComputeStats(const hlo::Module& module, const StatsOptions& options);
 
 }  // namespace stowplan

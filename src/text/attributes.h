@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes behind an instruction's operands.
+// The attributes after an instruction's operands.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct AttributeList {
   hlo::Metadata metadata;
 };
 
-// `, name=value` as often as it stands here. False after an error.
+// `, name=value`, repeated. False after an error.
 bool ParseAttributes(Reader& reader, hlo::Opcode opcode, AttributeList& out);
 
 }  // namespace stowplan::text

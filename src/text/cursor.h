@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place in HLO text and the small moves every parser makes.
 //
-// There is no token stream: the grammar is regular enough to look at characters, and that is what
-// makes reading quick. The source ends in zero bytes and a zero byte is in no character class, so
-// no move needs to ask for the end.
+// There is no token stream: the grammar is regular enough to work on characters, which makes
+// reading fast. The source ends in zero bytes, and a zero byte is in no character class, so no move
+// needs to test for the end.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ class ErrorList {
   explicit ErrorList(const Source& source) : source_(source) {}
   void Add(const char* at, size_t length, std::string message, std::string hint = {}) {
     const auto offset = static_cast<size_t>(at - source_.begin());
-    // The first word about a place is the most exact one.
+    // The first error at a place is the most precise one.
     if (is_full() || (!list_.empty() && list_.back().offset == offset)) return;
     list_.push_back(source_.At(offset, length, std::move(message), std::move(hint)));
   }
@@ -90,7 +90,7 @@ struct Cursor {
     comment = {begin, static_cast<size_t>(p - begin)};
     return true;
   }
-  // Skip that tells whether one of the comments was XLA's count of elements, /*index=5*/.
+  // Like Skip; returns whether one of the comments was XLA's count of elements, /*index=5*/.
   bool SkipSeesIndex() {
     bool is_seen = false;
     for (std::string_view comment; TakeComment(comment);)
@@ -98,7 +98,7 @@ struct Cursor {
     return is_seen;
   }
 
-  // Skips blanks and `c`; false (and still) when something else stands here.
+  // Skips blanks and `c`; returns false, without moving, if something else is here.
   bool Take(char c) {
     if (*p != c) {
       Skip();
@@ -107,7 +107,7 @@ struct Cursor {
     ++p;
     return true;
   }
-  // The same for a word that is not the beginning of a longer one.
+  // The same for a whole word.
   bool TakeWord(std::string_view word) {
     Skip();
     if (static_cast<size_t>(end - p) < word.size() ||
@@ -166,7 +166,7 @@ struct Cursor {
     return true;
   }
 
-  // Records an error here (or at `at`) and is false.
+  // Records an error here (or at `at`) and returns false.
   bool Fail(std::string message, std::string hint = {}) const {
     return FailAt(p, 1, std::move(message), std::move(hint));
   }

@@ -15,7 +15,7 @@ hlo::ShapeId InferShape(hlo::Module& module, hlo::Opcode opcode,
                         std::span<const hlo::Attribute> attributes);
 
 // The computation whose result is the instruction's: the callee, or the first branch. None for
-// instructions that do something with what they call.
+// instructions that do something else with what they call.
 hlo::CompId ResultComputation(const hlo::Module& module, hlo::Opcode opcode,
                               std::span<const hlo::Attribute> attributes);
 

@@ -19,7 +19,7 @@ class InstructionParser {
 
   // Before the first instruction of a computation.
   void BeginComputation();
-  // Adds the computation that an async operation in its short form stands for.
+  // Adds the computation that the short form of an async operation implies.
   void AddWrapper(const PendingComputation::Wrapper& wrapper);
 
   // One instruction; false after an error, with the cursor somewhere inside.
@@ -31,7 +31,7 @@ class InstructionParser {
   void set_makes_parameters() { makes_parameters_ = true; }
 
  private:
-  // What stands behind `name =`; `depth` counts the operand lists around it.
+  // What follows `name =`; `depth` counts the operand lists around it.
   hlo::InstrId ParseBody(std::string_view name, int depth);
   bool ParseOwnAttributes(hlo::Opcode opcode, int depth);
   bool ParseOperands(hlo::Opcode opcode, hlo::ShapeId shape, int depth);
@@ -53,14 +53,14 @@ class InstructionParser {
   bool has_operand_part_ = false;
   // (tuple, index) -> its implicit get-tuple-element.
   std::unordered_map<uint64_t, hlo::InstrId> elements_;
-  // Names that were made up in this computation: whose they are, and the suffix to try next for
-  // another like it.
+  // Names that were generated in this computation: whose they are, and the suffix to try next for a
+  // similar one.
   struct MadeName {
     hlo::InstrId owner;
     int next_suffix = 0;
   };
   std::unordered_map<std::string, MadeName> made_names_;
-  // Instructions that could not be read: their users shall not be blamed.
+  // Instructions that could not be read, so that no errors are reported for their users.
   std::unordered_set<std::string_view> failed_;
   int64_t made_parameters_ = 0;
   bool makes_parameters_ = false;

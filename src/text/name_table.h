@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names to numbers inside one scope (a computation, a module). Starting a new scope is free of
-// cost.
+// Names to numbers inside one scope (a computation, a module). Starting a new scope costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ class NameTable {
     }
     return kNone;
   }
-  // Adds a name; false when it is there already.
+  // Adds a name; false if it exists already.
   template <class NameOf>
   bool Add(std::string_view name, uint32_t id, NameOf name_of) {
     const auto hash = static_cast<uint32_t>(HashBytes(name));

@@ -16,11 +16,11 @@
 
 namespace stowplan::text {
 
-// A computation that is made when the one being read ends.
+// A computation that is created when the current one ends.
 struct PendingComputation {
-  // Written in place of a name, `to_apply={...}`: where it begins. nullptr for wrappers.
+  // Written instead of a name, `to_apply={...}`: where it begins. nullptr for wrappers.
   const char* body = nullptr;
-  // The computation behind an async operation in its short form.
+  // The computation that the short form of an async operation implies.
   struct Wrapper {
     hlo::Text name;
     hlo::Opcode opcode = hlo::Opcode::kUnknown;
@@ -45,7 +45,7 @@ struct Reader {
   NameTable instruction_names;  // of the current computation
   NameTable computation_names;
 
-  // Marks of the dialect, as they are met.
+  // Features of the dialect, as they are seen.
   bool saw_operand_shapes = false;
   bool saw_long_list = false;     // an operand list of more than five without /*index=5*/...
   bool saw_list_comment = false;  // ...and with it

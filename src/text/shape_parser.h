@@ -11,8 +11,7 @@
 
 namespace stowplan::text {
 
-// A module writes the same few shapes again and again, so their texts are remembered: only a text
-// that was not seen before is parsed.
+// A module repeats the same few shapes, so their texts are cached: only new texts are parsed.
 class ShapeParser {
  public:
   explicit ShapeParser(hlo::ShapeTable& shapes) : shapes_(shapes), slots_(256) {}
@@ -21,7 +20,7 @@ class ShapeParser {
   static bool LooksLikeShape(const Cursor& cursor);
   // Parses a shape; none, and an error, when there is none.
   hlo::ShapeId Parse(Cursor& cursor);
-  // The same, but braces behind a blank are not its layout: `f32[2] {1, 2}`.
+  // The same, but braces after a blank are not its layout: `f32[2] {1, 2}`.
   hlo::ShapeId ParseBeforeLiteral(Cursor& cursor);
 
   // Whether tuples of more than five elements had /*index=5*/ comments, or lacked them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of numbers in forms of their own: windows, slices, paddings, aliasings. The numbers are
-// appended in the order that hlo/attribute.h tells.
+// Numeric values in special forms: windows, slices, paddings, aliasings. The numbers are appended
+// in the order that hlo/attribute.h gives.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values that arrive at one position from its inputs, kept up to date input by input: a
-// computation that is called n times gets its arguments one after another, and to gather all n of
-// them for each would cost n * n.
+// computation that is called n times receives its arguments one after another, and gathering all n
+// of them each time would cost n * n.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ class Arrivals {
 
   // The input holds `slot` now, and counts `weight` times. The weight of an input never changes.
   void Update(const ValueRows& rows, size_t input, ValueId slot, uint32_t weight);
-  // After updates: finds what they changed.
+  // Call after updates: finds what they changed.
   void Finish();
-  // Values that were not here before the last updates, in the order of the inputs; and those that
-  // are not here any more.
+  // Values that have arrived since the last updates, in the order of the inputs; and those that are
+  // gone.
   [[nodiscard]] std::span<const ValueId> added() const { return added_; }
   [[nodiscard]] bool has_changed() const { return !added_.empty() || has_lost_; }
   [[nodiscard]] bool has_lost() const { return has_lost_; }
 
   // How many values arrive; one that arrives twice counts twice.
   [[nodiscard]] uint64_t total() const { return total_; }
-  // The value, when one arrives.
+  // The value, if exactly one arrives.
   [[nodiscard]] ValueId only() const { return ValueId(static_cast<size_t>(sum_)); }
   // Each value once: by number, and in the order of the inputs.
   [[nodiscard]] std::vector<ValueId> Sorted() const;
@@ -51,7 +51,7 @@ class Arrivals {
   std::vector<ValueId> added_;
   bool has_lost_ = false;
   uint64_t total_ = 0;
-  uint64_t sum_ = 0;  // of the numbers of all that arrive: of one, it is that one
+  uint64_t sum_ = 0;  // of the numbers of all that arrive; if one arrives, its number
 };
 
 }  // namespace stowplan

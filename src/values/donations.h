@@ -14,7 +14,7 @@ struct Donation {
   PositionId output;  // of the entry computation's root
 };
 
-// In the header's order. Entries that name no part are left out; hlo::Verify complains of them.
+// In the header's order. Entries that name no part are left out; hlo::Verify complains about them.
 std::vector<Donation> FindDonations(const hlo::Module& module, const Positions& positions);
 
 }  // namespace stowplan

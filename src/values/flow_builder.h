@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values are found: definitions first, then a worklist that hands them on until nothing
-// changes, phis where they meet, and last the phis that turned out to be one value.
+// How values are found: first definitions, then a worklist that propagates them until nothing
+// changes, phis where they meet, and last the phis that turn out to be one value.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class FlowBuilder {
   ValueFlow Run() &&;
 
  private:
-  // define.cc: which positions bear values of their own.
+  // define.cc: which positions define values.
   void DefineAll();
   void Define(hlo::InstrId id);
   void DefineAt(PositionId id);
@@ -31,7 +31,7 @@ class FlowBuilder {
   template <class Test>
   void DefineWhere(hlo::InstrId id, Test test);
 
-  // propagate.cc: in which order instructions are looked at, and looked at again.
+  // propagate.cc: the order in which instructions are visited and revisited.
   void NumberInstructions();
   void Propagate();
   void QueueUsers(hlo::InstrId id);
@@ -44,12 +44,12 @@ class FlowBuilder {
   bool TransferAsync(hlo::InstrId id);
   [[nodiscard]] hlo::CompId AsyncComputation(hlo::InstrId id) const;
   [[nodiscard]] hlo::InstrId AsyncOperand(hlo::InstrId start, size_t k) const;
-  // Positions are none where a shape has no such part; nothing is handed on then.
+  // Positions are none if a shape has no such part; nothing is propagated then.
   bool Copy(PositionId to, PositionId from);
   bool CopyTree(PositionId to, PositionId from);
   bool CopyParts(PositionId to, PositionId from);
   bool CopyLeaves(PositionId to, PositionId from);
-  // The values are sorted and differ from each other.
+  // The values are sorted and distinct.
   bool Set(PositionId to, std::span<const ValueId> values);
   [[nodiscard]] std::span<const ValueId> At(PositionId id) const {
     return rows_.Of(flow_.single_[id.index]);
@@ -58,7 +58,7 @@ class FlowBuilder {
   [[nodiscard]] PositionId Operand(hlo::InstrId id, size_t k) const;
   [[nodiscard]] PositionId Root(hlo::CompId id) const;
 
-  // join.cc: what comes to an instruction from several others.
+  // join.cc: what arrives at an instruction from several others.
   struct Inputs {
     std::vector<hlo::InstrId> instructions;
     std::vector<uint32_t> weights;  // how often each counts
@@ -68,7 +68,7 @@ class FlowBuilder {
       weights.push_back(weight);
     }
   };
-  // An instruction with many inputs. Only those that changed are looked at again.
+  // An instruction with many inputs. Only inputs that changed are visited again.
   struct WideJoin {
     Inputs inputs;
     std::vector<uint32_t> changed;  // inputs
@@ -109,7 +109,7 @@ class FlowBuilder {
   Worklist worklist_;
   PhiGraph phis_;
   ValueRows rows_;               // what the slots of flow_.single_ name until KeepRows
-  std::vector<ValueId> inputs_;  // that arrive at the position being looked at
+  std::vector<ValueId> inputs_;  // that arrive at the current position
   // Of conditionals with many branches: the branches by computation.
   std::map<hlo::InstrId, std::vector<std::pair<hlo::CompId, uint32_t>>> branches_;
   std::vector<WideJoin> wide_joins_;

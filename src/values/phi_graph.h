@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which phis join which values, and which of them are one value after all.
+// Which phis join which values, and which phis are really a single value.
 //
 // A loop's parameter joins the first value and what the body returns. If the body hands its
-// parameter back unchanged, the phis of the loop join nothing but the first value (and each other),
-// and it stands for all of them.
+// parameter back unchanged, the phis of the loop join only the first value (and each other), and
+// that value replaces them all.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace stowplan {
 
 class PhiGraph {
  public:
-  // `phi` joins `inputs`, in place of what it joined before.
+  // `phi` now joins `inputs`, instead of what it joined before.
   void Register(ValueId phi, std::span<const ValueId> inputs);
-  // Numbers values that a phi joins, of which Register tells later.
+  // Numbers values that a phi joins, before Register is called for it.
   void Mention(std::span<const ValueId> values);
   // The inputs as registered, with duplicates. Needs a registered phi.
   [[nodiscard]] std::span<const ValueId> InputsOf(ValueId phi) const {
@@ -28,7 +28,7 @@ class PhiGraph {
   }
   // Finds the phis that join a single value.
   void Optimize();
-  // After Optimize: the value that stands for this one; itself for most.
+  // After Optimize: the value that replaces this one; usually itself.
   [[nodiscard]] ValueId Replacement(ValueId id) const;
 
  private:
@@ -37,14 +37,14 @@ class PhiGraph {
   struct Node {
     ValueId value;
     bool is_phi = false;
-    uint32_t replaced_by = kNone;  // a node; not kNone: this one is dead
+    uint32_t replaced_by = kNone;  // a node; if not kNone, this one is dead
     std::vector<uint32_t> operands;
     std::vector<uint32_t> users;
   };
   // How far a pass has come with a node.
   struct Mark {
     bool is_checked = false;  // seen in a closure
-    bool is_open = false;     // in the closure that is being looked at
+    bool is_open = false;     // in the current closure
     bool is_failure = false;  // its own closure has two values
   };
   uint32_t AddNode(ValueId id);
@@ -61,11 +61,12 @@ class PhiGraph {
   bool OptimizeOnce();
   bool ReplaceClosure(uint32_t start, std::vector<Mark>& marks);
 
-  std::vector<Node> nodes_;                   // as they came up
+  std::vector<Node> nodes_;                   // in the order of their discovery
   std::vector<std::vector<ValueId>> inputs_;  // by node
   std::vector<uint32_t> node_of_;             // by value
-  // Of nodes with many operands, where each stands among them; of those with many users, in place
-  // of the list, the users. To search the lists would cost n * n where n phis are replaced.
+  // For nodes with many operands, the position of each operand; for nodes with many users, the
+  // users as a set instead of a list. Searching the lists would cost n * n when n phis are
+  // replaced.
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, std::vector<uint32_t>>> wide_operands_;
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> wide_users_;
 };

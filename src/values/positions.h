@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Positions: the parts of what instructions return, all in one line.
+// Positions: the parts of what instructions return, numbered consecutively.
 //
 // An instruction of shape (f32[2], (s32[], pred[])) has the positions {}, {0}, {1}, {1,0}, {1,1}:
-// its shape tree in pre-order. All instructions' positions are numbered through, so that anything
-// known of positions is a vector.
+// its shape tree in pre-order. The positions of all instructions are numbered consecutively, so
+// anything known about positions is a vector.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using PositionId = Id<struct PositionTag>;
 
 class Positions {
  public:
-  // Fails when the shapes' trees, written out, are too large to be numbered.
+  // Fails if the expanded shape trees are too large to be numbered.
   static Result<Positions> Of(const hlo::Module& module);
 
   [[nodiscard]] size_t size() const { return owners_.size(); }
@@ -33,7 +33,7 @@ class Positions {
   [[nodiscard]] bool is_top(PositionId id) const {
     return firsts_[owners_[id.index].index] == id.index;
   }
-  // The place of a position in its instruction's tree: 0 for {}.
+  // The offset of a position in its instruction's tree: 0 for {}.
   [[nodiscard]] uint32_t offset(PositionId id) const {
     return id.index - firsts_[owners_[id.index].index];
   }
@@ -41,11 +41,11 @@ class Positions {
     return PositionId(size_t{firsts_[id.index]} + offset);
   }
   [[nodiscard]] hlo::ShapeId shape(PositionId id) const { return shapes_[id.index]; }
-  // The k-th part of a tuple's position. Needs k below the number of its parts.
+  // The k-th part of a tuple's position. Requires k to be less than the number of its parts.
   [[nodiscard]] PositionId Child(PositionId id, size_t k) const {
     return PositionId(id.index + size_t{ChildOffset(shapes_[id.index], k)});
   }
-  // Where the k-th part of a tuple of this shape stands behind the tuple itself.
+  // The offset of the k-th part of a tuple of this shape from the tuple itself.
   [[nodiscard]] uint32_t ChildOffset(hlo::ShapeId tuple, size_t k) const {
     return child_offsets_[child_begins_[tuple.index] + k];
   }
@@ -65,7 +65,7 @@ class Positions {
   std::vector<hlo::InstrId> owners_;    // by position
   std::vector<hlo::ShapeId> shapes_;    // by position
   std::vector<uint32_t> tree_sizes_;    // by shape
-  std::vector<uint32_t> child_begins_;  // by shape: where its tuple's elements stand below
+  std::vector<uint32_t> child_begins_;  // by shape: where its tuple's elements begin below
   std::vector<uint32_t> child_offsets_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: what is computed where, and where it is seen.
+// Values: what is computed where, and where it is visible.
 //
-// A value is born at one position (add{}, tuple{}) and seen, unchanged, at others: through
+// A value is defined at one position (add{}, tuple{}) and visible, unchanged, at others: through
 // get-tuple-elements, loops, calls. Where two values meet (a loop's first and its next), a phi is
-// born. Numbers are XLA's; a number that XLA gave away and took back is a gap.
+// defined. Numbers are XLA's; a number that XLA assigned and took back is a gap.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace stowplan {
 using ValueId = Id<struct ValueTag>;
 
 struct Value {
-  PositionId position;  // where it is born
+  PositionId position;  // where it is defined
   bool is_phi = false;
   bool is_gone = false;  // a gap among the numbers
 };
@@ -51,7 +51,7 @@ class ValueFlow {
   [[nodiscard]] hlo::ShapeId shape(ValueId id) const {
     return positions.shape(values[id].position);
   }
-  // Where it is seen: where it is born, then the others as XLA lists them.
+  // Its positions: the definition first, then the others as XLA lists them.
   [[nodiscard]] std::span<const PositionId> positions_of(ValueId id) const {
     return std::span(seen_).subspan(seen_begins_[id.index],
                                     seen_begins_[id.index + 1] - seen_begins_[id.index]);
@@ -60,7 +60,7 @@ class ValueFlow {
     return std::span(uses_).subspan(use_begins_[id.index],
                                     use_begins_[id.index + 1] - use_begins_[id.index]);
   }
-  // Whether it is seen at the root of the entry computation.
+  // Whether it is visible at the root of the entry computation.
   [[nodiscard]] bool is_live_out(ValueId id) const { return is_live_out_[id.index] != 0; }
 
  private:
@@ -79,8 +79,8 @@ class ValueFlow {
 Result<ValueFlow> FindValues(const hlo::Module& module, const Orders& orders,
                              const CallGraph& calls);
 
-// Whether a user of a position's instruction reads the value at that position. Tuples and the like
-// only hand it on.
+// Whether a user of a position's instruction reads the value at that position. Tuples and similar
+// instructions only pass it on.
 bool ReadsPart(hlo::Opcode user, bool is_top);
 
 }  // namespace stowplan

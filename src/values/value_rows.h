@@ -2,9 +2,9 @@
 // The values at positions while they are being found.
 //
 // A slot is one value, or names a row of many. A row never changes: all positions that hold the
-// same values share it. A row that grows by a few values is a new row, but both are beginnings of
-// one list: a parameter that gets its values one call after another costs one list, not one list a
-// call.
+// same values share it. A row that grows by a few values is a new row, but both are prefixes of one
+// list: a parameter that receives its values one call after another costs one list, not one list
+// for each call.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,16 @@ class ValueRows {
   static constexpr uint32_t kFlag = 0x80000000U;
   [[nodiscard]] static bool IsRow(ValueId slot) { return !slot.is_none() && slot.index >= kFlag; }
 
-  // The values of a slot, each once, in any order. Holds until a row is made or the slot goes.
+  // The values of a slot, each once, in any order. Valid until a row is made or the slot is
+  // released.
   [[nodiscard]] std::span<const ValueId> Of(const ValueId& slot) const;
   // Whether both hold the same values.
   [[nodiscard]] bool Equal(ValueId a, ValueId b) const;
   // Whether `b` is `a` that has grown.
   [[nodiscard]] bool IsBeginning(ValueId a, ValueId b) const;
-  // The slot of these values, which are sorted and differ from each other.
+  // The slot of these values, which must be sorted and distinct.
   ValueId Make(std::span<const ValueId> sorted);
-  // The slot of `slot`'s values and these, which it does not hold. Needs a row.
+  // The slot of `slot`'s values and of these, which it must not hold yet. Requires a row.
   ValueId Grow(ValueId slot, std::span<const ValueId> more);
 
  private:

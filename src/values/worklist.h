@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of small numbers from which the least is taken: a bit a number, and above each 64 words of
-// bits one word that says which of them are not zero.
+// A set of small numbers from which the least is taken: one bit for each number, and above each 64
+// words of bits one word that says which of them are not zero.
 #pragma once
 
 #include <bit>

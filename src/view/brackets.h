@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stretches of the time line that belong to one thing: the body of a loop, a branch, a call, an
-// operation that runs beside others.
+// Stretches of the time line that belong together: the body of a loop, a branch, a call, an
+// operation that runs concurrently with others.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in typed arrays, as JavaScript reads them without looking at each.
+// Numbers in typed arrays, which JavaScript reads without parsing each one.
 #pragma once
 
 #include <cstdint>

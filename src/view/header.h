@@ -12,7 +12,7 @@
 
 namespace stowplan::view {
 
-// The header's object, begun, with what is known of any page.
+// Begins the header's object and writes what every page has.
 void BeginHeader(JsonWriter& json, std::string_view title, std::optional<int64_t> budget);
 
 // Magic and header; columns may follow.

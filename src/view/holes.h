@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nobody uses of an allocation at some moment, and why.
+// What is unused in an allocation at some moment, and why.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace stowplan::view {
 
 enum class HoleKind : uint8_t {
   kAlignment,      // up to the next allowed offset
-  kFragmentation,  // nobody lies here at any time
-  kDead,           // somebody does at another time
+  kFragmentation,  // no value lies here at any time
+  kDead,           // a value lies here at another time
 };
 inline constexpr std::string_view kHoleKinds[] = {"alignment", "fragmentation", "dead"};
 

@@ -8,10 +8,10 @@
 
 namespace stowplan::view {
 
-// All that the page draws of one module (docs/view-format.md).
+// Everything that the page draws for one module (docs/view-format.md).
 [[nodiscard]] Result<Columns> ColumnsOf(const Shown& shown, const explain::Curves& curves);
 
-// What an allocation is for, in the page's words.
+// What an allocation is for, in the page's terms.
 enum class AllocationKind : uint8_t {
   kTemporary,
   kOutput,

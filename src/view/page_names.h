@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages of many modules are called.
+// File names for the pages of many modules.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@ namespace stowplan::view {
 
 inline constexpr std::string_view kIndexPage = "index.html";
 
-// Names for files, of names that may hold anything: letters, digits, `_`, `-` and `.`, a letter or
-// digit in front, .html behind, never too long for a disk, never index.html. No two differ in
-// nothing but the case of letters, which some disks do not see.
+// Turns arbitrary names into file names: letters, digits, `_`, `-` and `.`, starting with a letter
+// or digit, ending in .html, never too long for a file system, never index.html. No two differ only
+// in case, which some file systems ignore.
 class PageNames {
  public:
   // "module_0003.jit_step" is module_0003.jit_step.html; the second of a name ends in -2.html.

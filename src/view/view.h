@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer: one HTML file that shows the memory of a program and needs nothing else.
+// The viewer: one self-contained HTML file that shows the memory of a program.
 //
 //     Picture ─ WriteBundle ─▶ bundle (docs/view-format.md) ─ WritePage ─▶ HTML
 //     Picture ─ IndexRowOf ─▶ Index ─ WriteIndexBundle ─▶ bundle ─ WritePage ─▶ HTML
 //
-// The page only draws and adds up: every number in it is the library's.
+// The page only draws and adds up: every number comes from the library.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Bound {
   std::string proof;  // how good this plan is; may be empty
 };
 
-// A module as it is to be shown.
+// A module to show.
 struct Shown {
   const explain::Picture* picture = nullptr;
   const Analysis* analysis = nullptr;  // may be null: then some rules are not certain
@@ -44,7 +44,7 @@ struct SourceFile {
 struct Scene {
   std::string title;
   std::vector<Shown> modules;     // one, or two to compare
-  std::optional<int64_t> budget;  // what the main memory, color 0, has
+  std::optional<int64_t> budget;  // the size of main memory, color 0
   std::vector<SourceFile> sources;
   std::string home;  // the page of the index beside this one; may be empty
 };

@@ -35,6 +35,9 @@ class Documents(CliCase):
     def test_readme(self):
         self.check("README.md", 4)
 
+    def test_commands(self):
+        self.check("docs/commands.md", 3)
+
     def test_pack(self):
         self.check("docs/pack.md", 3)
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Stowplan has to say about an input: errors, warnings, complaints.
+// What Stowplan reports about an input: errors, warnings, complaints.
 //
-// A diagnostic is complete in itself (file, place, the source line): it can outlive the input and
-// be rendered anywhere.
+// A diagnostic is self-contained (file, place, source line), so it can outlive the input and be
+// rendered anywhere.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct Diagnostic {
   std::string message;
   std::string hint;           // what would help; may be empty
   std::string excerpt;        // the source line, or the part of a long one around the place
-  uint32_t caret = 0;         // where the place lies in `excerpt`, 0-based
+  uint32_t caret = 0;         // position of the place in `excerpt`, 0-based
   uint32_t caret_length = 0;  // 0: no excerpt
 
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
@@ -40,7 +40,7 @@ inline constexpr size_t kMaxErrors = 20;
 template <class T>
 using Result = std::expected<T, Diagnostics>;
 
-// An error without a place inside the file (it cannot be opened, a bad option, ...).
+// An error without a place in the file: it cannot be opened, an option is wrong, ...
 [[nodiscard]] std::unexpected<Diagnostics> Fail(std::string file, std::string message,
                                                 std::string hint = {});
 [[nodiscard]] std::unexpected<Diagnostics> Fail(Diagnostic diagnostic);

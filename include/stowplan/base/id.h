@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed 32-bit indices: an index into one table cannot open another.
+// Typed 32-bit indices: an index into one table cannot be used on another.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct Range {
   friend constexpr bool operator==(Range, Range) = default;
 };
 
-// A vector that only ids of type `I` open.
+// A vector that is indexed by ids of type `I` only.
 template <class I, class T>
 class Table {
  public:

@@ -2,8 +2,8 @@
 // The bytes of one input and its name.
 //
 // The bytes are followed by at least kPadding zero bytes, so that a reader may look ahead (and load
-// eight bytes at once) without asking for the end each time. Sources are immutable and shared:
-// modules keep views into them.
+// eight bytes at once) without testing for the end. Sources are immutable and shared: modules keep
+// views into them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace stowplan {
 class Source {
  public:
   static constexpr size_t kPadding = 16;
-  // Texts have 32-bit offsets, and what is made up while reading lies behind the input's bytes.
+  // Texts have 32-bit offsets, and text created while reading is stored after the input's bytes.
   static constexpr size_t kMaxSize = 0x7fff'0000U;
 
   // Copies `bytes`.
@@ -33,7 +33,7 @@ class Source {
   [[nodiscard]] const char* end() const { return data_.get() + size_; }
   [[nodiscard]] size_t size() const { return size_; }
 
-  // A diagnostic at `offset` of text: line, column and the line's text are worked out here.
+  // A diagnostic at `offset` of text: computes the line, the column and the line's text.
   [[nodiscard]] Diagnostic At(size_t offset, size_t length, std::string message,
                               std::string hint = {}) const;
   // A diagnostic at `offset` of a binary input, in the field named by `path`.
@@ -47,12 +47,13 @@ class Source {
   size_t size_ = 0;
 };
 
-// Reads a file ("-" is standard input); .gz and .zst contents are unpacked, whatever the name says.
-// `max_size` bounds the unpacked size, so that a small hostile file cannot fill the memory.
+// Reads a file ("-" is standard input); gzip and zstd contents are decompressed, whatever the file
+// is called. `max_size` bounds the unpacked size, so that a small hostile file cannot fill the
+// memory.
 Result<std::shared_ptr<const Source>> ReadSource(const std::string& path,
                                                  size_t max_size = Source::kMaxSize);
 
-// The same on bytes that are already there.
+// The same for bytes already in memory.
 Result<std::shared_ptr<const Source>> UnpackSource(std::string name, std::string_view bytes,
                                                    size_t max_size = Source::kMaxSize);
 

@@ -12,13 +12,13 @@ struct BestHeap {
   int64_t color = 0;
   int64_t xla_bytes = 0;  // in XLA's plan, all of its blocks together
   int64_t bytes = 0;      // in this plan; never more
-  // No plan of what lies in the heap is lower.
+  // No plan for what lies in the heap is lower.
   int64_t bound = 0;
-  // The instant at which so much is needed; none when the search has been through all lower plans.
+  // The instant at which this much is needed; none if the search has gone through all lower plans.
   std::optional<int64_t> bound_time;
   // No plan is lower, whatever moves into buffers of the result.
   int64_t floor = 0;
-  int64_t guests = 0;      // values of temporaries that lie in buffers of the result
+  int64_t guests = 0;      // temporary values that lie in buffers of the result
   int64_t xla_guests = 0;  // the same in XLA's plan
 
   [[nodiscard]] bool is_optimal() const { return bytes == bound; }

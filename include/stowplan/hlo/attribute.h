@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes: what an instruction says besides its shape, opcode and operands.
 //
-// An attribute is a key and a value of the key's kind. Values are a number, a text, or a run of
-// rows in one of the module's pools, so that an attribute has twelve bytes and readers of both
-// formats make the same ones. A value that equals XLA's default (is_stable=false,
-// feature_group_count=1) is not kept, since XLA does not print it.
+// An attribute is a key and a value of the key's kind. A value is a number, a text, or a run of
+// rows in one of the module's pools, so an attribute takes twelve bytes, and the readers of both
+// formats produce the same ones. Values that equal XLA's default (is_stable=false,
+// feature_group_count=1) are not kept, since XLA does not print them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class AttributeKey : uint16_t {
 };
 inline constexpr int kAttributeKeyCount = static_cast<int>(AttributeKey::kUnknown) + 1;
 
-// How a value is stored, and written in text.
+// How a value is stored, and how text writes it.
 enum class ValueKind : uint8_t {
   kInt,           // number                      index=3
   kBool,          // number                      is_stable=true
@@ -40,30 +40,30 @@ enum class ValueKind : uint8_t {
   kInstructions,  // rows of instructions        control-predecessors={%a, %b}
   kShape,         // number: a ShapeId           outfeed_shape=f32[2]{0}
   kShapes,        // rows of shapes              operand_layout_constraints={f32[2]{0}, s32[]}
-  kWindow,  // rows of ints, seven a dimension: size, stride, padding low and high, window dilation,
-            // base dilation, reversal     window={size=3x3 pad=1_1x0_0}
-  kSlices,  // rows of ints, three a dimension: start, limit, stride     slice={[0:2], [1:3]}
-  kPadding,   // rows of ints, three a dimension: low, high, interior      padding=0_0x1_1
+  kWindow,        // rows of ints, seven per dimension: size, stride, padding low and high, window
+                  // dilation, base dilation, reversal     window={size=3x3 pad=1_1x0_0}
+  kSlices,    // rows of ints, three per dimension: start, limit, stride     slice={[0:2], [1:3]}
+  kPadding,   // rows of ints, three per dimension: low, high, interior      padding=0_0x1_1
   kAliasing,  // rows of ints: per entry the output index (length first), the operand, its index
               // (length first)                      output_to_operand_aliasing={{1}: (0, {})}
-  kFrontendAttributes,  // rows of texts: key and value by turns, by key
+  kFrontendAttributes,  // rows of texts: alternating keys and values, by key
   kSharding,            // text, canonical
   kDomain,              // text, canonical
   kOrigin,              // text, canonical
   kTree,                // text, canonical             statistics={visualizing_index=0,a=1}
   kConfig,              // text, unescaped             backend_config={"a":1} or ="escaped"
-  kLiteral,             // text, canonical             what stands in constant(...)
+  kLiteral,             // text, canonical             what is written in constant(...)
   kLiteralAttribute,    // text, canonical             literal=s32[2] {1, 2}
   kVerbatim,            // text: `name=value` as it was written
 };
 
 std::string_view Name(AttributeKey key);
 ValueKind KindOf(AttributeKey key);
-// The key with this name in text. Names are looked up for each attribute read, so this is quick.
+// The key with this name in text. Readers look up the name of every attribute, so this is fast.
 // (collective-permute's slice_sizes has a key of its own; this returns gather's.)
 std::optional<AttributeKey> FindAttributeKey(std::string_view name);
 
-// A piece of the module's text storage; Module::view gives the characters.
+// A slice of the module's text storage; Module::view returns the characters.
 struct Text {
   uint32_t offset = 0;
   uint32_t size = 0;

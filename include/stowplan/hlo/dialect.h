@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HLO text changed over the years. A dialect says how one version of XLA writes it.
+// HLO text has changed over the years. A dialect describes how one version of XLA writes it.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,16 @@
 namespace stowplan::hlo {
 
 struct Dialect {
-  bool long_form = true;        // `%` before names, program shapes
-  bool operand_shapes = false;  // add(f32[2]{0} %a, ...)
-  bool index_comments = true;   // /*index=5*/ in tuple shapes and operand lists
-  bool closing_names = false;   // `} // name` after computations of more than five instructions
-  bool compact_tuples = false;  // `%x#1` instead of a get-tuple-element
-  bool async_sugar = true;      // slice-start(...) instead of async-start(...), calls=%wrapper
-  bool raw_config = true;       // backend_config={...} unquoted when it is a JSON dictionary
-  bool raw_frontend = true;     // the same for the values of frontend_attributes
-  bool entry_layout = true;     // entry_computation_layout in the header
-  bool spaced_entry_layout =
-      true;  // a blank behind the commas between its parameters, and comments
+  bool long_form = true;            // `%` before names, program shapes
+  bool operand_shapes = false;      // add(f32[2]{0} %a, ...)
+  bool index_comments = true;       // /*index=5*/ in tuple shapes and operand lists
+  bool closing_names = false;       // `} // name` after computations of more than five instructions
+  bool compact_tuples = false;      // `%x#1` instead of a get-tuple-element
+  bool async_sugar = true;          // slice-start(...) instead of async-start(...), calls=%wrapper
+  bool raw_config = true;           // backend_config={...} unquoted when it is a JSON dictionary
+  bool raw_frontend = true;         // the same for the values of frontend_attributes
+  bool entry_layout = true;         // entry_computation_layout in the header
+  bool spaced_entry_layout = true;  // a blank after the commas between its parameters, and comments
   bool bare_output_propagation =
       false;                   // allow_spmd_sharding_propagation_to_output=true without braces
   bool replica_counts = true;  // replica_count, num_partitions in the header
@@ -41,7 +40,7 @@ struct NamedDialect {
 
 // All of them, oldest first.
 std::span<const NamedDialect> Dialects();
-// The name under which a version is known here: its own, else that of the last release of the same
+// The name under which a version is known here: its own, or that of the last release of the same
 // project that is not newer ("jaxlib-0.6.0" for jaxlib-0.6.2). Empty when there is none.
 std::string_view KnownRelease(std::string_view version);
 // By name, alias, or a version in between.

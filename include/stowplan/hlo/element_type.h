@@ -14,18 +14,18 @@ enum class ElementType : uint8_t {
 #undef STOWPLAN_ELEMENT_TYPE
 };
 
-// The name in HLO text: "f32", "tuple", ...; "invalid" for numbers that are no type.
+// The name in HLO text: "f32", "tuple", ...; "invalid" for numbers that are not a type.
 std::string_view Name(ElementType type);
 // Names as in text, and the alias opaque_type.
 std::optional<ElementType> FindElementType(std::string_view name);
-// The number of a proto; nothing for numbers Stowplan does not know.
+// By the number in protos; nothing if Stowplan does not know it.
 std::optional<ElementType> FindElementType(int64_t number);
 
-// Bits of one element in memory without packing hints; 0 for types that are no numbers (tuple,
+// Bits of one element in memory without packing hints; 0 for types that are not numeric (tuple,
 // token, opaque, buffer).
 int BitWidth(ElementType type);
 
-// Whether the type is an array's: everything but tuple, opaque, token and buffer.
+// Whether this is the type of an array: anything but tuple, opaque, token and buffer.
 bool IsArray(ElementType type);
 
 }  // namespace stowplan::hlo

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program as it was written: computations of instructions, in flat tables.
 //
-// Rows refer to each other by ids, names and texts are pieces of one storage (the input's bytes,
-// and what had to be unescaped or made up), and lists are runs of rows in shared pools. A module is
-// made by ModuleBuilder and never changes afterwards.
+// Rows refer to each other by ids, names and texts are slices of one storage (the input's bytes,
+// and what had to be unescaped or created), and lists are runs of rows in shared pools.
+// ModuleBuilder makes a module; afterwards it never changes.
 //
 // The running example of these headers:
 //
@@ -67,8 +67,7 @@ struct Computation {
   [[nodiscard]] bool is_scheduled() const { return schedule.count != 0; }
 };
 
-// Where an instruction came from, in the user's words. Numbers are 0 and texts empty when not
-// known.
+// Where an instruction came from, in the user's terms. Unknown numbers are 0, unknown texts empty.
 struct Metadata {
   Text op_type;
   Text op_name;
@@ -150,7 +149,7 @@ struct Header {
   std::vector<uint8_t> propagate_to_output;
   int64_t replica_count = 1;
   int64_t num_partitions = 1;
-  Range frontend_attributes;                     // Module::texts: key and value by turns, by key
+  Range frontend_attributes;  // Module::texts: alternating keys and values, by key
   std::vector<CrossProgramPrefetch> prefetches;  // protos only
   std::vector<Text> unknown;                     // verbatim: `name=value`
 };
@@ -187,7 +186,7 @@ struct Module {
   Format format = Format::kText;
   Dialect dialect;  // the one the text is written in; XLA's newest long form for protos
   std::shared_ptr<const Source> source;
-  std::string made_texts;  // storage behind the source's bytes
+  std::string made_texts;  // storage after the source's bytes
   Diagnostics warnings;    // what was read but not understood, once for each kind
 
   [[nodiscard]] std::string_view view(Text text) const {
@@ -211,7 +210,7 @@ struct Module {
   }
   // The attribute with this key, or nullptr.
   [[nodiscard]] const Attribute* FindAttribute(InstrId id, AttributeKey key) const;
-  // Its number, or `otherwise` when the instruction does not have it.
+  // Its number, or `otherwise` if the instruction does not have it.
   [[nodiscard]] int64_t NumberOr(InstrId id, AttributeKey key, int64_t otherwise) const;
   // nullptr when the instruction has none.
   [[nodiscard]] const Metadata* metadata_of(InstrId id) const {

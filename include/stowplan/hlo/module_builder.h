@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way to make a Module. The readers of both formats drive it; so can a program that makes
-// its own.
+// The only way to make a Module. The readers of both formats use it, and so can a program that
+// makes its own modules.
 //
 //     ModuleBuilder b(source);
 //     CompId c = b.BeginComputation(name);
-//     InstrId p = b.AddInstruction({.name = ..., .shape = ..., .opcode = Opcode::kParameter},
-//     operands, attributes); b.EndComputation(root); Module m = std::move(b).Build(entry);
+//     const Instruction head = {.name = ..., .shape = ..., .opcode = Opcode::kParameter};
+//     InstrId p = b.AddInstruction(head, operands, attributes);
+//     b.EndComputation(p);
+//     Module m = std::move(b).Build(c);
 #pragma once
 
 #include <memory>
@@ -24,13 +26,13 @@ class ModuleBuilder {
   Module& module() { return module_; }
   [[nodiscard]] const Module& module() const { return module_; }
 
-  // A view of the source's bytes as a Text; any other string is copied.
+  // Views into the source's bytes are kept as they are; any other string is copied.
   Text ToText(std::string_view characters);
   Text AddText(std::string_view characters);
 
   CompId BeginComputation(Text name);
-  // `attributes` need not be in print order. Called computations are taken from them.
-  // Operands, attributes and parameters must belong to this module.
+  // `attributes` need not be in print order. Called computations are found in them. Operands,
+  // attributes and parameters must belong to this module.
   InstrId AddInstruction(const Instruction& head, std::span<const InstrId> operands,
                          std::span<const Attribute> attributes);
   // Ends the computation begun last. `root` defaults to its last instruction.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opcodes: their names and the attributes they have of their own.
+// Opcodes: their names and their own attributes.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ std::optional<Opcode> FindOpcode(std::string_view name);
 // The attributes that XLA prints for this opcode, in its order.
 std::span<const AttributeKey> OwnAttributes(Opcode opcode);
 
-// Where `key` stands among the attributes of an instruction with this opcode: own attributes first
-// (in the opcode's order), then own attributes of other opcodes, then those that any instruction
-// may have, then unknown ones.
+// The position of `key` among the attributes of an instruction with this opcode: own attributes
+// first (in the opcode's order), then own attributes of other opcodes, then those that any
+// instruction may have, then unknown ones.
 int PrintRank(Opcode opcode, AttributeKey key);
 
 }  // namespace stowplan::hlo

@@ -2,13 +2,13 @@
 // Shapes: arrays with dimensions and a layout, tuples of shapes, tokens.
 //
 // Each distinct shape of a module is one row of its ShapeTable, so two shapes are equal iff their
-// ids are. Dimensions, tuple elements and layouts lie in shared pools; the table hands out spans
-// into them.
+// ids are. Dimensions, tuple elements and layouts are in shared pools; the table returns spans into
+// them.
 //
 //     (f32[2,<=3]{1,0:T(8,128)}, s32[])
 //      └ shape 0: F32, dims 2 3, the second dynamic, layout 0
-//                                └ shape 1: S32, no dims, no layout          and the tuple itself
-//                                is shape 2
+//                                └ shape 1: S32, no dims, no layout
+//     └ shape 2: the tuple itself
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct Shape {
   bool is_dynamic = false;  // some dimension is a bound, not a size
   // Arrays: dimensions. Tuples: elements. Buffers: the one inner shape.
   Range parts;
-  // None for "no layout". A scalar whose layout says nothing ({}) has none either: the two mean the
+  // None for "no layout". A scalar with an empty layout ({}) has none either: the two mean the
   // same.
   LayoutId layout;
 };
@@ -66,8 +66,8 @@ class ShapeTable {
  public:
   ShapeTable();
 
-  // Each Add returns the id of the equal shape that is already there, if one is.
-  // `dynamic` is empty when no dimension is dynamic, else one flag a dimension.
+  // If an equal shape exists already, Add returns its id. `dynamic` is empty if no dimension is
+  // dynamic; otherwise it has one flag for each dimension.
   ShapeId AddArray(ElementType type, std::span<const int64_t> dims, std::span<const bool> dynamic,
                    LayoutId layout);
   ShapeId AddTuple(std::span<const ShapeId> elements);
@@ -88,7 +88,7 @@ class ShapeTable {
   static constexpr int kMaxDepth = 2000;
   // How deep tuples nest below this shape: 0 for arrays.
   [[nodiscard]] int depth(ShapeId id) const { return depths_[id.index]; }
-  // How many arrays and other leaves a shape has, written out; at most 2^62.
+  // How many arrays and other leaves a shape has when expanded; at most 2^62.
   [[nodiscard]] int64_t leaf_count(ShapeId id) const { return leaf_counts_[id.index]; }
 
  private:
@@ -102,18 +102,16 @@ class ShapeTable {
   std::vector<int> depths_;
   std::vector<int64_t> leaf_counts_;
   std::vector<int64_t> dims_;
-  std::vector<uint8_t> dynamic_;  // beside dims_
+  std::vector<uint8_t> dynamic_;  // parallel to dims_
   std::vector<ShapeId> elements_;
   std::vector<uint32_t> slots_;   // open addressing: row + 1
-  std::vector<uint64_t> hashes_;  // beside shapes_
+  std::vector<uint64_t> hashes_;  // parallel to shapes_
 };
 
-// Whether two shapes, of one or of two tables, are equal. With `layouts` false, layouts are not
-// looked at.
+// Whether two shapes, of one table or of two, are equal. With `layouts` false, layouts are ignored.
 bool Equal(const ShapeTable& a, ShapeId x, const ShapeTable& b, ShapeId y, bool layouts = true);
 
-// Appends the text of a shape; comments `/*index=5*/` stand before every fifth element when asked
-// for.
+// Appends the text of a shape; if asked for, a comment `/*index=5*/` precedes every fifth element.
 struct ShapeStyle {
   bool layouts = true;
   bool index_comments = true;

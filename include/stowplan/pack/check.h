@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a problem makes sense, and whether a plan is one. Shares nothing with the solvers.
+// Whether a problem is well-formed, and whether a plan solves it. Shares no code with the solvers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stowplan::pack {
 
-// The part of a problem in which a mistake is.
+// The part of a problem that a mistake is in.
 enum class Part : uint8_t {
   kSize,
   kLife,
@@ -31,16 +31,16 @@ struct Mistake {
   std::string text;
 };
 
-// The first mistakes; none in a sound problem. Solvers need a sound one. `ids` name the buffers;
-// without any, they are numbers.
+// The first mistakes; none in a sound problem. Solvers require a sound one. `ids` name the buffers;
+// if empty, buffers are called by their numbers.
 std::vector<Mistake> FindMistakes(const Problem& problem, const Names& ids = {});
 
-// The same in words that name the buffers by their numbers.
+// The same as sentences, which call the buffers by their numbers.
 std::vector<std::string> CheckProblem(const Problem& problem);
 
-// The first complaints; none when
-// - no two buffers that are alive at once share a byte that both need, unless they are of one
-// group,
+// The first complaints; none if
+// - no two buffers that are alive at once share a byte that both need, unless they are in one
+//   group,
 // - offsets are aligned, and those of pinned buffers are their pins,
 // - a group has one offset, and pairs that must be apart share no byte, at any time,
 // - each buffer is in a pool that it may be in, and within its capacity,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many short texts, one behind the other: a million ids take a few bytes each.
+// Many short strings, stored one after the other: a million ids take a few bytes each.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace stowplan::pack {
 
 class Names {
  public:
-  // Texts together have less than 4 GiB.
+  // All strings together must be smaller than 4 GiB.
   void Add(std::string_view name) {
     text_ += name;
     ends_.push_back(static_cast<uint32_t>(text_.size()));
   }
-  // What is reserved and never used costs nothing: nobody touches it.
+  // Memory that is reserved but never used costs nothing, because it is never touched.
   void Reserve(size_t count, size_t bytes) {
     ends_.reserve(count);
     text_.reserve(bytes);
@@ -25,7 +25,7 @@ class Names {
 
   [[nodiscard]] bool empty() const { return ends_.empty(); }
   [[nodiscard]] size_t size() const { return ends_.size(); }
-  // Until the next Add.
+  // Valid until the next Add.
   [[nodiscard]] std::string_view operator[](size_t k) const {
     const size_t begin = k == 0 ? 0 : ends_[k - 1];
     return std::string_view(text_).substr(begin, ends_[k] - begin);

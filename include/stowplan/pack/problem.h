@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage allocation, as numbers: buffers with sizes and times, offsets to choose.
+// Storage allocation on plain numbers: buffers with sizes and times, and offsets to choose.
 //
 //     offset ▲
 //          3 │ ┌───────┐           b must lie above or below a, since both are alive at time 2;
@@ -8,7 +8,7 @@
 //          0 │   ┌ a ┴───┴─────┘
 //            └───────────────────▶ time
 //
-// Most problems are buffers alone. What only some have is kept beside them, by buffer number.
+// Most problems have only buffers. Rarer properties are kept separately, by buffer number.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct Spot {
   friend bool operator==(const Spot&, const Spot&) = default;
 };
 
-// A memory of its own, with offsets from 0 on. What does not fit spills to the next pool.
+// A separate memory, with offsets from 0 on. What does not fit spills to the next pool.
 struct Pool {
   std::string name;
   int64_t capacity = 0;  // in bytes
@@ -60,14 +60,15 @@ struct PoolChoice {
 
 struct Problem {
   std::vector<Buffer> buffers;
-  std::vector<Gap> gaps;    // by buffer and time; those of one buffer are apart and within its life
+  std::vector<Gap> gaps;    // by buffer and time; disjoint and within the buffer's lifetime
   std::vector<Spot> pins;   // by buffer
   std::vector<Spot> hints;  // by buffer: a plan to start from, or parts of one
-  // Buffers that have one offset (and one pool), and may be alive together; each is in one at most.
+  // Buffers that share an offset (and a pool) and may be alive together; each is in at most one
+  // group.
   std::vector<std::vector<uint32_t>> groups;
   // Pairs that share no byte, whenever they are alive.
   std::vector<std::pair<uint32_t, uint32_t>> apart;
-  // None: one memory, as large as it takes.
+  // Empty: one memory, as large as needed.
   std::vector<Pool> pools;
   std::vector<PoolChoice> choices;  // by buffer; others may be in any pool, the first preferred
   friend bool operator==(const Problem&, const Problem&) = default;
@@ -76,11 +77,11 @@ struct Problem {
 struct Plan {
   std::vector<int64_t> offsets;  // by buffer
   std::vector<uint32_t> pools;   // by buffer; empty without pools
-  int64_t height = 0;            // the end of the highest; of the last pool, where there are pools
+  int64_t height = 0;            // the end of the highest buffer; with pools, of the last pool
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// What no plan gets below: the bytes that are needed at one moment.
+// A lower bound on every plan: the bytes that are needed at one moment.
 struct LoadBound {
   int64_t bytes = 0;
   int64_t time = 0;  // the first moment with that load
@@ -90,14 +91,14 @@ struct LoadBound {
 // Needs a sound problem (CheckProblem of check.h).
 LoadBound FindLoadBound(const Problem& problem);
 
-// From `time` on, so many bytes are needed.
+// From `time` on, this many bytes are needed.
 struct LoadStep {
   int64_t time = 0;
   int64_t bytes = 0;
   friend bool operator==(const LoadStep&, const LoadStep&) = default;
 };
 
-// The load over time; the last step is down to 0. Pools are taken together.
+// The load over time, all pools together; the last step goes down to 0.
 std::vector<LoadStep> FindLoads(const Problem& problem);
 
 }  // namespace stowplan::pack

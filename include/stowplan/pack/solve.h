@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packer: a plan, a bound below which there is none, and what that proves.
+// The packer: a plan, a bound below which there is no plan, and what that proves.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct SolveOptions {
   int threads = 1;           // without should_stop, the plan is the same for any number
   std::string_view solver;   // one of SolverNames() alone; empty: all, as they are needed
   int64_t effort = 1 << 18;  // nodes of the exact search, all together
-  // Asked from time to time; true ends the search with what there is. Without one, the answer
-  // depends on nothing but the problem and the other options.
+  // Called from time to time; true ends the search with the best plan so far. Without it, the
+  // answer depends only on the problem and the other options.
   std::function<bool()> should_stop;
   // Called with each better plan.
   std::function<void(const Plan& plan, int64_t bound)> on_plan;
@@ -37,8 +37,8 @@ struct Answer {
   Status status = Status::kUndecided;
   Plan plan;  // the lowest found; with kInfeasible and kUndecided it is above the capacity
   LoadBound load;
-  int64_t bound = 0;  // no plan is lower than this; the load, or more where that was proved
-  // When the bound is above the load: buffers that need as much by themselves, in order.
+  int64_t bound = 0;  // no plan is lower than this: the load, or more if that was proved
+  // If the bound is above the load: buffers that by themselves need as much, in order.
   std::vector<uint32_t> witness;
 };
 

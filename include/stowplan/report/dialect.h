@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// XLA's memory reports changed over the years, like its HLO text; a report dialect says how one
-// version writes them.
+// Like HLO text, XLA's memory reports have changed over the years. A report dialect describes how
+// one version writes them.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ enum class PeakLine : uint8_t {
 };
 enum class UsageReport : uint8_t {
   kNone,
-  kHashOrder,  // one list of allocations; rows of equal size in no order
+  kHashOrder,  // one list of allocations; rows of equal size in no particular order
   kSorted,     // the same in a fixed order
-  kSpaces,     // a block a memory space
+  kSpaces,     // one block for each memory space
 };
 
 struct ReportDialect {
@@ -38,7 +38,7 @@ struct ReportDialect {
   bool none_uses = true;  // `  (none)` when a value has no uses
   PeakLine peak_line = PeakLine::kCumulative;
   bool stack_tree = true;
-  bool separate_files = true;  // values and live ranges in files of their own
+  bool separate_files = true;  // values and live ranges in separate files
   bool parameter_parts =
       true;  // a parameter's header shows the part at the index, not the whole shape
   UsageReport usage = UsageReport::kSpaces;

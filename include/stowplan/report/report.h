@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What XLA's memory reports say about one module, from whichever of its files there are.
+// What XLA's memory reports say about one module, from whichever of its files exist.
 //
 // A report has sections (assignment, value list, live ranges, usage), each from a file or a part of
-// one. What no file said is absent, never zero. Values are one table that all sections share: a
-// value is known by the instruction and the index where it is defined, and by XLA's number where a
-// file gives it.
+// one. What no file says is absent, never zero. All sections share one table of values. A value is
+// identified by the instruction and the index where it is defined, and by XLA's number if a file
+// has it.
 //
-//     allocation 1: size 16777216, maybe-live-out:                                 Allocation
-//      value: <34 fusion.10 @0> (size=14680064,offset=0): f32[8,128,3584]{2,1,0}   Value, its place
-//     <34 fusion.10 @0>                                                            the value list:
-//     positions, uses,
-//      positions:                                                                  the defining
-//      instruction's text
+//     allocation 1: size 16777216, maybe-live-out:                           Allocation
+//      value: <34 fusion.10 @0> (size=14680064,offset=0): f32[8,128,3584]    Value, its place
+//     <34 fusion.10 @0>                                                      the value list: its
+//      positions:                                                            positions, uses, text
 //     ...
-//         fusion.10{}:9-11                                                         its live range
-//       Live ranges at 11 (peak):                                                  Peak
+//         fusion.10{}:9-11                                                   its live range
+//       Live ranges at 11 (peak):                                            Peak
 #pragma once
 
 #include <cstdint>
@@ -35,8 +33,8 @@ namespace stowplan::report {
 using ValueId = Id<struct ReportValueTag>;
 using AllocationId = Id<struct ReportAllocationTag>;
 
-// A place in a shape tree, as printed: `{1,0}`. `is_shown` is false where the file prints none,
-// because the instruction is no tuple.
+// A place in a shape tree, as printed: `{1,0}`. `is_shown` is false if the file prints none,
+// because the instruction is not a tuple.
 struct Index {
   Range numbers;  // Report::ints
   bool is_shown = false;
@@ -47,7 +45,7 @@ struct Position {
   std::string_view instruction;
   Index index;
 };
-// Who reads it: `name, operand 2 {0}`.
+// A reader of a value: `name, operand 2 {0}`.
 struct Use {
   std::string_view instruction;
   int64_t operand = 0;
@@ -70,7 +68,7 @@ struct Value {
   // The value list.
   bool is_listed = false;
   Range positions;                    // Report::positions; the first is the definition
-  bool has_uses = false;              // false: the file does not know them
+  bool has_uses = false;              // false: the file does not have them
   Range uses;                         // Report::uses
   std::string_view instruction_text;  // `%x = f32[2]{0} add(...)`; empty when the dialect has none
 
@@ -96,7 +94,7 @@ struct Allocation {
   std::vector<ValueId> values;        // as listed
   std::vector<ValueId> other_colors;  // `reused by buffers of a different color`
 
-  // XLA calls what is none of the others a preallocated temp.
+  // XLA calls an allocation of no other kind a preallocated temp.
   [[nodiscard]] bool is_temp() const {
     return !parameter && !is_constant && !is_thread_local && !is_maybe_live_out;
   }
@@ -107,7 +105,7 @@ struct PeakRow {
   Index index;
   int64_t bytes = 0;
 };
-// A line of the stack tree. Totals, percentages and what remains follow from the bytes that end at
+// A line of the stack tree. Totals, percentages and remainders follow from the bytes that end at
 // each node.
 struct TreeNode {
   int depth = 0;  // 0: an entry computation
@@ -127,8 +125,8 @@ struct LiveRanges {
   bool is_unavailable = false;  // "HloLiveRange not available"
 };
 
-// The usage report: for each allocation what lies at each offset. All but the order of ties follows
-// from the assignment.
+// The usage report: for each allocation what lies at each offset. Everything but the order of ties
+// follows from the assignment.
 struct UsageShape {
   int64_t count = 1;
   std::string_view shape;  // without layout
@@ -136,7 +134,7 @@ struct UsageShape {
 struct UsageRow {
   int64_t offset = 0;
   int64_t value_count = 0;
-  std::string_view size;           // for people: `14.1KiB`
+  std::string_view size;           // human-readable: `14.1KiB`
   std::vector<UsageShape> shapes;  // as listed
 };
 struct UsageTable {
@@ -144,7 +142,7 @@ struct UsageTable {
   int64_t color = -1;          // -1: the file does not say it
   std::string_view head;       // `allocation 3: size 16.4KiB, constant:`; empty in kSpaces
   std::vector<UsageRow> rows;  // none for an allocation of one value, except in kSpaces
-  int64_t hidden_rows = 0;     // that the file leaves out, being small
+  int64_t hidden_rows = 0;     // small rows that the file leaves out
 };
 struct Usage {
   UsageReport kind = UsageReport::kSpaces;
@@ -159,7 +157,7 @@ struct Report {
   bool has_value_list = false;
   std::vector<ValueId> value_list;  // as listed
   std::optional<int64_t>
-      said_total;  // of a value list; follows from the allocations where these are known
+      said_total;  // of a value list; follows from the allocations if they are known
   Table<AllocationId, Allocation> allocations;
   Table<ValueId, Value> values;
   std::optional<LiveRanges> live_ranges;
@@ -170,7 +168,7 @@ struct Report {
   std::vector<Position> positions;
   std::vector<Use> uses;
 
-  // What the texts are pieces of.
+  // What the texts are slices of.
   std::vector<std::shared_ptr<const Source>> sources;
   std::vector<std::shared_ptr<std::string>> made_texts;  // copies share them
 

@@ -19,7 +19,7 @@ struct Target {
   // nothing.
   int64_t tuple_granule = 0;
   int64_t opaque_bytes = 8;
-  // Arrays with a dynamic dimension carry their sizes behind the data, this many bytes for each
+  // Arrays with a dynamic dimension store their sizes after the data, this many bytes for each
   // dimension.
   int64_t bytes_per_dynamic_dimension = 4;
 
