@@ -12,7 +12,7 @@ namespace {
 using hlo::InstrId;
 using hlo::Opcode;
 
-constexpr uint32_t kNone = 0xffffffffU;
+constexpr uint32_t kNoGroup = 0xffffffffU;
 
 class Simulation {
  public:
@@ -56,7 +56,7 @@ class Simulation {
   struct State {
     bool is_here = false;  // goes to this heap
     bool is_freed = false;
-    uint32_t group = kNone;
+    uint32_t group = kNoGroup;
     uint32_t interval = 0;  // in the group
   };
 
@@ -100,7 +100,7 @@ class Simulation {
     for (const InstrId operand : operands) {
       for (const ValueId value : flow.at(flow.positions.top(operand))) {
         const State& state = states_[value.index];
-        if (!state.is_here || state.is_freed || state.group == kNone ||
+        if (!state.is_here || state.is_freed || state.group == kNoGroup ||
             analysis_.live.of(value).end != time ||
             analysis_.buffers.values_of(analysis_.buffers.of(value)).size() > 1)
           continue;
@@ -124,7 +124,7 @@ class Simulation {
 
   void Free(ValueId id) {
     State& state = states_[id.index];
-    if (state.is_freed || state.group == kNone) return;  // taken over, or of no bytes
+    if (state.is_freed || state.group == kNoGroup) return;  // taken over, or of no bytes
     state.is_freed = true;
     heap_.groups[state.group].intervals[state.interval].end = clock_++;
   }

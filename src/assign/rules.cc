@@ -37,7 +37,7 @@ int64_t SweepLimit(std::string_view target) {
 }
 
 // Versions are listed oldest first; aliases stand with the name they are equal to.
-bool IsBefore(std::string_view version, std::string_view name) {
+bool IsOlderThan(std::string_view version, std::string_view name) {
   version = hlo::KnownRelease(version);
   const auto rank = [](std::string_view wanted) {
     const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
@@ -51,11 +51,13 @@ bool IsBefore(std::string_view version, std::string_view name) {
 
 // XLA changed this in July 2026.
 bool ReadsLastPosition(std::string_view version) {
-  return version != "libtpu-0.0.51" && IsBefore(version, "jaxlib-0.11.2");
+  return version != "libtpu-0.0.51" && IsOlderThan(version, "jaxlib-0.11.2");
 }
 
 // XLA changed this in June 2026.
-bool LendsCollectiveMemory(std::string_view version) { return !IsBefore(version, "jaxlib-0.11.2"); }
+bool LendsCollectiveMemory(std::string_view version) {
+  return !IsOlderThan(version, "jaxlib-0.11.2");
+}
 
 // Since jaxlib 0.12, as in libtpu. Its reports look like those of 0.11: who guesses a version from
 // them does not get this one.
@@ -76,7 +78,7 @@ Rules TpuRules(const Target& target, std::string_view version) {
   if (target.name != "tpu-v2" && target.name != "tpu-v3")
     rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
   rules.reads_last_position = ReadsLastPosition(version);
-  if (IsBefore(version, "libtpu-0.0.51")) return rules;
+  if (IsOlderThan(version, "libtpu-0.0.51")) return rules;
   rules.order = AssignOrder::kEarliestFirst;
   rules.thread_locals_by_number = true;
   rules.has_sparse_core = true;
@@ -89,10 +91,10 @@ Rules RulesOfBackend(const Target& target, std::string_view version) {
   const bool reads_last_position = ReadsLastPosition(version);
   if (target.name == "cpu") {
     return {.target = target,
-            .analysis = {.no_ops = IsBefore(version, "jaxlib-0.10.2") ? NoOps::kOperandBitcasts
-                                                                      : NoOps::kBitcasts},
+            .analysis = {.no_ops = IsOlderThan(version, "jaxlib-0.10.2") ? NoOps::kOperandBitcasts
+                                                                         : NoOps::kBitcasts},
             .reads_last_position = reads_last_position,
-            .alignment = IsBefore(version, "jaxlib-0.4.35") ? 16 : 64,
+            .alignment = IsOlderThan(version, "jaxlib-0.4.35") ? 16 : 64,
             .thread_locals_by_number = HasThreadLocalsByNumber(version)};
   }
   if (target.name == "gpu") {
@@ -111,7 +113,7 @@ Rules RulesOfBackend(const Target& target, std::string_view version) {
 
 Rules RulesOf(const Target& target, std::string_view version) {
   Rules rules = RulesOfBackend(target, version);
-  if (IsBefore(version, "jaxlib-0.8.2"))
+  if (IsOlderThan(version, "jaxlib-0.8.2"))
     rules.analysis.post_order = ComputationPostOrder::kAsPrinted;
   return rules;
 }

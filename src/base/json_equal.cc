@@ -15,9 +15,9 @@ namespace {
 using Leaf = std::pair<std::string, std::string_view>;
 using Leaves = std::vector<Leaf>;
 
-class Flattener {
+class JsonFlattener {
  public:
-  explicit Flattener(std::string_view text) : rest_(text) {}
+  explicit JsonFlattener(std::string_view text) : rest_(text) {}
 
   // Nothing when the text is not JSON, or too deep.
   std::optional<Leaves> Run() {
@@ -118,8 +118,8 @@ class Flattener {
 
 bool SameJson(std::string_view a, std::string_view b) {
   if (a == b) return true;
-  const auto x = Flattener(a).Run();
-  const auto y = Flattener(b).Run();
+  const auto x = JsonFlattener(a).Run();
+  const auto y = JsonFlattener(b).Run();
   return x && y && *x == *y;
 }
 

@@ -62,7 +62,7 @@ std::optional<Run> RunOf(const ShapeTable& shapes, const Box& box) {
 }
 
 // Whether the elements lie in their own array in the order in which they lie in the whole one.
-bool KeepsOrder(const ShapeTable& shapes, const Box& box) {
+bool KeepsElementOrder(const ShapeTable& shapes, const Box& box) {
   std::vector<int64_t> from_inside;
   for (const int64_t d : Order(shapes, box.array)) {
     if (box.sizes[static_cast<size_t>(d)] != 1) from_inside.push_back(d);
@@ -154,8 +154,8 @@ bool AreApart(const ShapeTable& shapes, const Box& a, const Box& b) {
 bool AreEqual(const ShapeTable& shapes, const Box& a, const Box& b) {
   if (LieAlike(shapes, a.array, b.array) && a.starts == b.starts && a.sizes == b.sizes)
     return LieAlike(shapes, a.part, b.part);
-  if (CountElements(shapes, a.array) != CountElements(shapes, b.array) || !KeepsOrder(shapes, a) ||
-      !KeepsOrder(shapes, b))
+  if (CountElements(shapes, a.array) != CountElements(shapes, b.array) ||
+      !KeepsElementOrder(shapes, a) || !KeepsElementOrder(shapes, b))
     return false;
   const std::optional<Run> first = RunOf(shapes, a);
   return first && first == RunOf(shapes, b);

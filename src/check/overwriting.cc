@@ -99,7 +99,7 @@ bool HaveEqualWidth(const hlo::ShapeTable& shapes, ShapeId a, ShapeId b) {
 }
 
 // A transposition that moves nothing in memory.
-bool KeepsOrder(const Module& module, InstrId transpose) {
+bool TransposeKeepsOrder(const Module& module, InstrId transpose) {
   const hlo::Attribute* attribute = module.FindAttribute(transpose, AttributeKey::kDimensions);
   if (attribute == nullptr) return false;
   const std::span<const int64_t> dimensions = Module::Rows(module.ints, attribute->rows());
@@ -124,7 +124,7 @@ bool KeepsElements(const Module& module, InstrId user, size_t k, ShapeId from) {
       return is_row_major(from) && is_row_major(to);
     }
     case Opcode::kTranspose:
-      return KeepsOrder(module, user);
+      return TransposeKeepsOrder(module, user);
     case Opcode::kDynamicUpdateSlice:
       return (k == 0 ||
               (k == 1 && CountElements(module.shapes, from) == CountElements(module.shapes, to))) &&

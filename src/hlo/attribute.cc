@@ -8,7 +8,7 @@
 namespace stowplan::hlo {
 namespace {
 
-constexpr std::array<std::string_view, kAttributeKeyCount> kNames = {
+constexpr std::array<std::string_view, kAttributeKeyCount> kKeyNames = {
 #define STOWPLAN_ATTRIBUTE(name, text, kind) text,
 #include "stowplan/hlo/attribute.def"
 #undef STOWPLAN_ATTRIBUTE
@@ -19,19 +19,19 @@ constexpr std::array<ValueKind, kAttributeKeyCount> kKinds = {
 #undef STOWPLAN_ATTRIBUTE
 };
 constexpr auto kMappedNames = [] {
-  auto names = kNames;
+  auto names = kKeyNames;
   names[static_cast<size_t>(AttributeKey::kPermuteSliceSizes)] = {};
   return names;
 }();
-constexpr NameMap<kAttributeKeyCount> kByName(kMappedNames);
+constexpr NameMap<kAttributeKeyCount> kKeyByName(kMappedNames);
 
 }  // namespace
 
-std::string_view Name(AttributeKey key) { return kNames[static_cast<size_t>(key)]; }
+std::string_view Name(AttributeKey key) { return kKeyNames[static_cast<size_t>(key)]; }
 ValueKind KindOf(AttributeKey key) { return kKinds[static_cast<size_t>(key)]; }
 
 std::optional<AttributeKey> FindAttributeKey(std::string_view name) {
-  const int found = kByName.Find(name);
+  const int found = kKeyByName.Find(name);
   if (found < 0) return std::nullopt;
   return static_cast<AttributeKey>(found);
 }

@@ -19,12 +19,12 @@ constexpr std::array kRows = {
 #undef STOWPLAN_ELEMENT_TYPE
 };
 
-constexpr auto kNames = [] {
+constexpr auto kTypeNames = [] {
   std::array<std::string_view, kRows.size()> names;
   for (size_t i = 1; i < names.size(); ++i) names[i] = kRows[i].name;
   return names;
 }();
-constexpr NameMap<kRows.size()> kByName(kNames);
+constexpr NameMap<kRows.size()> kTypeByName(kTypeNames);
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::string_view Name(ElementType type) { return kRows[static_cast<size_t>(type)
 
 std::optional<ElementType> FindElementType(std::string_view name) {
   if (name == "opaque_type") return ElementType::kOpaque;
-  const int found = kByName.Find(name);
+  const int found = kTypeByName.Find(name);
   if (found < 0) return std::nullopt;
   return static_cast<ElementType>(found);
 }

@@ -77,7 +77,7 @@ bool SameValue(const Comparison& c, const Attribute& x, const Attribute& y) {
 }
 
 // A value in words, for a message.
-std::string Describe(const Module& m, const Attribute& attribute) {
+std::string DescribeAttribute(const Module& m, const Attribute& attribute) {
   constexpr size_t kShown = 200;
   std::string out;
   switch (KindOf(attribute.key)) {
@@ -159,8 +159,8 @@ void CompareAttributes(Comparison& c, InstrId x, InstrId y) {
     if (p == nullptr && q == nullptr) return;
     if (p != nullptr && q != nullptr && p->key == q->key) {
       if (!SameValue(c, *p, *q)) {
-        c.ReportAt(
-            x, KeyText(c.a, *p) + " differs: " + Describe(c.a, *p) + " and " + Describe(c.b, *q));
+        c.ReportAt(x, KeyText(c.a, *p) + " differs: " + DescribeAttribute(c.a, *p) + " and " +
+                          DescribeAttribute(c.b, *q));
       }
       ++i;
       ++j;
@@ -168,10 +168,10 @@ void CompareAttributes(Comparison& c, InstrId x, InstrId y) {
     }
     const Opcode opcode = c.a.instructions[x].opcode;
     if (q == nullptr || (p != nullptr && PrintRank(opcode, p->key) < PrintRank(opcode, q->key))) {
-      c.ReportAt(x, "only the first has " + KeyText(c.a, *p) + "=" + Describe(c.a, *p));
+      c.ReportAt(x, "only the first has " + KeyText(c.a, *p) + "=" + DescribeAttribute(c.a, *p));
       ++i;
     } else {
-      c.ReportAt(x, "only the second has " + KeyText(c.b, *q) + "=" + Describe(c.b, *q));
+      c.ReportAt(x, "only the second has " + KeyText(c.b, *q) + "=" + DescribeAttribute(c.b, *q));
       ++j;
     }
   }

@@ -9,12 +9,12 @@
 namespace stowplan::hlo {
 namespace {
 
-constexpr std::array<std::string_view, kOpcodeCount> kNames = {
+constexpr std::array<std::string_view, kOpcodeCount> kOpcodeNames = {
 #define STOWPLAN_OPCODE(name, text, keys) text,
 #include "stowplan/hlo/opcode.def"
 #undef STOWPLAN_OPCODE
 };
-constexpr NameMap<kOpcodeCount> kByName(kNames);
+constexpr NameMap<kOpcodeCount> kOpcodeByName(kOpcodeNames);
 
 // All own attributes one after the other; kUnknown ends an opcode's list.
 constexpr AttributeKey kKeys[] = {
@@ -45,10 +45,10 @@ constexpr Lists kLists = [] {
 
 }  // namespace
 
-std::string_view Name(Opcode opcode) { return kNames[static_cast<size_t>(opcode)]; }
+std::string_view Name(Opcode opcode) { return kOpcodeNames[static_cast<size_t>(opcode)]; }
 
 std::optional<Opcode> FindOpcode(std::string_view name) {
-  const int found = kByName.Find(name);
+  const int found = kOpcodeByName.Find(name);
   if (found < 0) return std::nullopt;
   return static_cast<Opcode>(found);
 }

@@ -138,8 +138,8 @@ void AppendShardingText(std::string_view text, const Dialect& dialect, std::stri
   out += text;
 }
 
-void AppendRows(const Module& m, const Attribute& attribute, const Dialect& dialect,
-                std::string& out) {
+void AppendAttributeRows(const Module& m, const Attribute& attribute, const Dialect& dialect,
+                         std::string& out) {
   const Range rows = attribute.rows();
   const auto ints = [&] { return Module::Rows(m.ints, rows); };
   switch (KindOf(attribute.key)) {
@@ -264,7 +264,7 @@ void AppendAttribute(const Module& m, const Attribute& attribute, const Dialect&
       out += m.view(attribute.text());
       break;
     default:
-      AppendRows(m, attribute, dialect, out);
+      AppendAttributeRows(m, attribute, dialect, out);
   }
 }
 

@@ -36,7 +36,7 @@ void AppendTiled(const Sharding& sharding, std::string& out) {
   out += '}';
 }
 
-void AppendMetadata(const Sharding& sharding, std::string& out) {
+void AppendShardingMetadata(const Sharding& sharding, std::string& out) {
   if (sharding.metadata.empty()) return;
   const bool is_named = sharding.kind == Sharding::Kind::kNamed;
   out += is_named ? ", metadata={" : " metadata={";
@@ -98,7 +98,7 @@ void AppendSharding(const Sharding& sharding, std::string& out) {
   } else {
     AppendKind(sharding, out);
     if (!sharding.shard_group.empty()) out.append(" ").append(sharding.shard_group);
-    AppendMetadata(sharding, out);
+    AppendShardingMetadata(sharding, out);
   }
   out += '}';
 }

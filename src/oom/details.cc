@@ -21,7 +21,7 @@ std::optional<Size> SizeBehind(std::string_view text, std::string_view lower,
   return ReadSize(text, at);
 }
 
-void Fill(std::optional<Size>& field, const std::optional<Size>& size) {
+void SetOnce(std::optional<Size>& field, const std::optional<Size>& size) {
   if (!field && size) field = size;
 }
 
@@ -41,11 +41,11 @@ bool ReadAssignment(std::string_view text, std::string_view lower, Program& prog
   }};
   for (const Row& row : kRows) {
     if (!lower.starts_with(row.words)) continue;
-    Fill(program.*row.field, SizeBehind(text, lower, row.words));
+    SetOnce(program.*row.field, SizeBehind(text, lower, row.words));
     return true;
   }
   if (lower.starts_with("total fragmentation:")) {
-    Fill(program.fragmentation, SizeBehind(text, lower, "total fragmentation:"));
+    SetOnce(program.fragmentation, SizeBehind(text, lower, "total fragmentation:"));
     return true;
   }
   return lower.starts_with("bufferassignment ");
@@ -95,24 +95,24 @@ bool ReadPoolLine(std::string_view text, std::string_view lower, Pool& pool) {
     return true;
   }
   if (lower.starts_with("sum total of in-use chunks:")) {
-    Fill(pool.in_use, SizeBehind(text, lower, "chunks:"));
+    SetOnce(pool.in_use, SizeBehind(text, lower, "chunks:"));
     return true;
   }
   if (lower.starts_with("allocator memory summary:")) {
-    Fill(pool.free, SizeBehind(text, lower, "total free in pool "));
+    SetOnce(pool.free, SizeBehind(text, lower, "total free in pool "));
     const size_t usable = lower.find("largest free chunk usable by ");
     if (usable != std::string_view::npos) {
       const std::optional<Size> size =
           SizeBehind(text.substr(usable), lower.substr(usable), " end ");
       if (size) pool.largest_free = size;
     }
-    Fill(pool.size, SizeBehind(text, lower, "pool size "));
-    Fill(pool.limit, SizeBehind(text, lower, "pool limit "));
+    SetOnce(pool.size, SizeBehind(text, lower, "pool size "));
+    SetOnce(pool.limit, SizeBehind(text, lower, "pool limit "));
     return true;
   }
   if (lower.starts_with("total_region_allocated_bytes_:")) {
-    Fill(pool.size, SizeBehind(text, lower, "total_region_allocated_bytes_:"));
-    Fill(pool.limit, SizeBehind(text, lower, "memory_limit_:"));
+    SetOnce(pool.size, SizeBehind(text, lower, "total_region_allocated_bytes_:"));
+    SetOnce(pool.limit, SizeBehind(text, lower, "memory_limit_:"));
     return true;
   }
   if (lower.starts_with("bfcallocator dump for ")) {
@@ -151,8 +151,8 @@ bool ReadDriver(std::string_view text, std::string_view lower, Incident& inciden
   const std::optional<Size> free = ReadSize(text, at);
   if (!free || at >= text.size() || text[at] != '/') return true;
   ++at;
-  Fill(incident.device_free, free);
-  Fill(incident.device_total, ReadSize(text, at));
+  SetOnce(incident.device_free, free);
+  SetOnce(incident.device_total, ReadSize(text, at));
   return true;
 }
 
@@ -166,20 +166,20 @@ bool DetailReader::ReadProgram(std::string_view text, std::string_view lower, In
   }
   if ((lower.starts_with("program ") || lower.contains("program hbm requirement ")) &&
       lower.contains(" requirement ")) {
-    Fill(incident.program.total, SizeBehind(text, lower, " requirement "));
+    SetOnce(incident.program.total, SizeBehind(text, lower, " requirement "));
     list_ = List::kProgram;
     return true;
   }
   if (lower.starts_with("hbm capacity ")) {
-    Fill(incident.limit, SizeBehind(text, lower, "hbm capacity "));
+    SetOnce(incident.limit, SizeBehind(text, lower, "hbm capacity "));
     return true;
   }
   if (lower.starts_with("currently allocated:")) {
-    Fill(incident.pool.in_use, SizeBehind(text, lower, "currently allocated:"));
+    SetOnce(incident.pool.in_use, SizeBehind(text, lower, "currently allocated:"));
     return true;
   }
   if (lower.starts_with("max free chunk ")) {
-    Fill(incident.largest_free, SizeBehind(text, lower, "max free chunk "));
+    SetOnce(incident.largest_free, SizeBehind(text, lower, "max free chunk "));
     return true;
   }
   if (lower.starts_with("persistent allocations include ")) {
@@ -187,8 +187,8 @@ bool DetailReader::ReadProgram(std::string_view text, std::string_view lower, In
     return true;
   }
   if (lower.starts_with("output size ")) {
-    Fill(incident.program.outputs, SizeBehind(text, lower, "output size "));
-    Fill(incident.program.shared, SizeBehind(text, lower, "shares "));
+    SetOnce(incident.program.outputs, SizeBehind(text, lower, "output size "));
+    SetOnce(incident.program.shared, SizeBehind(text, lower, "shares "));
     list_ = List::kNone;
     return true;
   }
@@ -205,14 +205,14 @@ bool DetailReader::ReadPart(std::string_view text, std::string_view lower, Incid
   const std::optional<Size> size = ReadSize(text, at);
   if (!size) return lower.starts_with("arguments");  // "arguments unknown size"
   if (list_ == List::kUsage) {
-    if (name == "reserved") Fill(incident.reserved, size);
-    if (name == "arguments") Fill(incident.program.arguments, size);
-    if (name == "program") Fill(incident.program.total, size);
+    if (name == "reserved") SetOnce(incident.reserved, size);
+    if (name == "arguments") SetOnce(incident.program.arguments, size);
+    if (name == "program") SetOnce(incident.program.total, size);
     return name == "reserved" || name == "arguments" || name == "program";
   }
   if (list_ == List::kPersistent) {
-    if (name == "arguments") Fill(incident.program.arguments, size);
-    if (name == "output") Fill(incident.program.outputs, size);
+    if (name == "arguments") SetOnce(incident.program.arguments, size);
+    if (name == "output") SetOnce(incident.program.outputs, size);
     return name == "arguments" || name == "output";
   }
   // Only the parts of a program: anything else of this form ends the list.
@@ -220,10 +220,10 @@ bool DetailReader::ReadPart(std::string_view text, std::string_view lower, Incid
   if (incident.program.parts.size() < 40)
     incident.program.parts.push_back({std::string(name), *size});
   if (name == "HLO temp") {
-    Fill(incident.program.temporaries, size);
-    Fill(incident.program.unpadded, SizeBehind(text, lower, "unpadded ("));
-    Fill(incident.program.padded, SizeBehind(text, lower, " padded ("));
-    Fill(incident.program.fragmentation, SizeBehind(text, lower, "fragmentation ("));
+    SetOnce(incident.program.temporaries, size);
+    SetOnce(incident.program.unpadded, SizeBehind(text, lower, "unpadded ("));
+    SetOnce(incident.program.padded, SizeBehind(text, lower, " padded ("));
+    SetOnce(incident.program.fragmentation, SizeBehind(text, lower, "fragmentation ("));
     if (!incident.program.unpadded) FillFromUtilization(text, incident.program);
   }
   return true;

@@ -49,7 +49,7 @@ bool IsSame(const Incident& a, const Incident& b) {
 }
 
 template <class T>
-void Fill(T& into, const T& from) {
+void FillIfEmpty(T& into, const T& from) {
   if (into == T{}) into = from;
 }
 
@@ -71,9 +71,9 @@ void MergeInto(const Incident& from, Incident& into) {
         std::ranges::find(into.devices, device) == into.devices.end())
       into.devices.push_back(device);
   }
-  Fill(into.code, from.code);
-  Fill(into.executable, from.executable);
-  Fill(into.instruction, from.instruction);
+  FillIfEmpty(into.code, from.code);
+  FillIfEmpty(into.executable, from.executable);
+  FillIfEmpty(into.instruction, from.instruction);
   if (into.backend == Backend::kUnknown) into.backend = from.backend;
   // What the program's own error says counts; the driver's is one of its reasons.
   if (into.kind == Kind::kDriver && from.kind == Kind::kBuffer) into.kind = Kind::kBuffer;

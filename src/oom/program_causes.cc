@@ -113,7 +113,7 @@ void FindPacking(const Case& one, std::vector<Cause>& causes) {
        .covers_lack = Covers(one, holes)});
 }
 
-void FindRemat(const Case& one, std::vector<Cause>& causes) {
+void FindRematCause(const Case& one, std::vector<Cause>& causes) {
   // The last one before the incident, or the first one at all.
   const Remat* remat = nullptr;
   for (const Remat& each : one.log.remats)
@@ -175,7 +175,7 @@ void FindProgramCauses(const Case& one, std::vector<Cause>& causes) {
   FindArguments(one, causes);
   FindOutputs(one, causes);
   FindPacking(one, causes);
-  FindRemat(one, causes);
+  FindRematCause(one, causes);
 }
 
 void FindBufferCauses(const Case& one, std::vector<Cause>& causes) {

@@ -152,7 +152,7 @@ bool Allocation(Scan& scan, size_t begin, Head& head) {
   return true;
 }
 
-bool Pool(Scan& scan, size_t begin, Head& head) {
+bool AllocatorPool(Scan& scan, size_t begin, Head& head) {
   Incident& incident = head.incident;
   incident.requested = scan.TakeSize();
   if (!incident.requested) return false;
@@ -327,7 +327,7 @@ constexpr std::array<Anchor, 21> kAnchors = {{
     {"attempting to allocate ", TpuBuffer},
     {"allocation (size=", TpuKernel},
     {"memory while trying to allocate ", Allocation},
-    {"ran out of memory trying to allocate ", Pool},
+    {"ran out of memory trying to allocate ", AllocatorPool},
     {"failed to allocate request for ", Request},
     {"failed to allocate ", Driver},
     {"out of memory allocating ", Cpu},

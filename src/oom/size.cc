@@ -6,16 +6,14 @@
 
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
+#include "oom/text.h"
 
 namespace stowplan::oom {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsWordCharacter(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool IsWordCharacter(char c) { return IsDigit(c) || IsLetter(c) || c == '_'; }
 
 // The power of 1024 of the unit at `position`, which moves behind it. Absent: there is no unit.
 std::optional<int> ReadUnit(std::string_view text, size_t& position) {

@@ -15,8 +15,6 @@ using hlo::InstrId;
 using hlo::Instruction;
 using hlo::Opcode;
 
-using Field = InstructionField;
-
 }  // namespace
 
 ComputationReader::ComputationReader(Context& context, ShapeReader& shapes)
@@ -116,30 +114,30 @@ void ComputationReader::ReadInstruction(std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(Field::kName):
+      case BytesKey(InstructionField::kName):
         name = message.Bytes();
         break;
-      case BytesKey(Field::kOpcode):
+      case BytesKey(InstructionField::kOpcode):
         opcode = message.Bytes();
         break;
-      case BytesKey(Field::kShape):
+      case BytesKey(InstructionField::kShape):
         shape = message.Bytes();
         break;
-      case BytesKey(Field::kMetadata):
+      case BytesKey(InstructionField::kMetadata):
         metadata = message.Bytes();
         break;
-      case VarintKey(Field::kId):
+      case VarintKey(InstructionField::kId):
         id = message.Int64();
         break;
-      case VarintKey(Field::kOperandIds):
-      case BytesKey(Field::kOperandIds): {
+      case VarintKey(InstructionField::kOperandIds):
+      case BytesKey(InstructionField::kOperandIds): {
         const char* const at = message.position();
         message.ForEachVarint(
             [&](uint64_t operand) { ReadOperand(static_cast<int64_t>(operand), at); });
         break;
       }
-      case BytesKey(Field::kFrontendAttributes):
-      case BytesKey(Field::kStatisticsViz):
+      case BytesKey(InstructionField::kFrontendAttributes):
+      case BytesKey(InstructionField::kStatisticsViz):
         fields_.KeepUnlessEmpty(message);
         break;
       default:

@@ -18,17 +18,15 @@ using hlo::ElementType;
 using hlo::ShapeId;
 using hlo::ShapeTable;
 
-using Field = LiteralField;
-
 // XLA's tuple literals are a few deep.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxTupleDepth = 64;
 // An array without elements prints its empty rows, however many there are.
 constexpr int64_t kMaxEmptyRows = 1000;
 
 enum class Storage : uint8_t { kVarints, kFixed32s, kFixed64s, kBytes };
 
 struct ElementStorage {
-  Field field;
+  LiteralField field;
   Storage storage;
   int bits;        // of one number
   bool is_signed;  // of integers
@@ -38,79 +36,79 @@ struct ElementStorage {
 };
 
 std::optional<ElementStorage> StorageOf(ElementType type) {
-  const auto integer = [&](Field field, int bits, bool is_signed) {
+  const auto integer = [&](LiteralField field, int bits, bool is_signed) {
     return ElementStorage{field, Storage::kBytes, bits, is_signed, false, 1, type};
   };
-  const auto number = [&](Field field, int bits) {
+  const auto number = [&](LiteralField field, int bits) {
     return ElementStorage{field, Storage::kBytes, bits, false, true, 1, type};
   };
   switch (type) {
     case ElementType::kPred:
-      return ElementStorage{Field::kPreds, Storage::kVarints, 8, false, false, 1, type};
+      return ElementStorage{LiteralField::kPreds, Storage::kVarints, 8, false, false, 1, type};
     case ElementType::kS32:
-      return ElementStorage{Field::kS32s, Storage::kVarints, 32, true, false, 1, type};
+      return ElementStorage{LiteralField::kS32s, Storage::kVarints, 32, true, false, 1, type};
     case ElementType::kS64:
-      return ElementStorage{Field::kS64s, Storage::kVarints, 64, true, false, 1, type};
+      return ElementStorage{LiteralField::kS64s, Storage::kVarints, 64, true, false, 1, type};
     case ElementType::kU32:
-      return ElementStorage{Field::kU32s, Storage::kVarints, 32, false, false, 1, type};
+      return ElementStorage{LiteralField::kU32s, Storage::kVarints, 32, false, false, 1, type};
     case ElementType::kU64:
-      return ElementStorage{Field::kU64s, Storage::kVarints, 64, false, false, 1, type};
+      return ElementStorage{LiteralField::kU64s, Storage::kVarints, 64, false, false, 1, type};
     case ElementType::kF32:
-      return ElementStorage{Field::kF32s, Storage::kFixed32s, 32, false, true, 1, type};
+      return ElementStorage{LiteralField::kF32s, Storage::kFixed32s, 32, false, true, 1, type};
     case ElementType::kF64:
-      return ElementStorage{Field::kF64s, Storage::kFixed64s, 64, false, true, 1, type};
+      return ElementStorage{LiteralField::kF64s, Storage::kFixed64s, 64, false, true, 1, type};
     case ElementType::kC64:
-      return ElementStorage{Field::kC64s,     Storage::kFixed32s, 32, false, true, 2,
+      return ElementStorage{LiteralField::kC64s, Storage::kFixed32s, 32, false, true, 2,
                             ElementType::kF32};
     case ElementType::kC128:
-      return ElementStorage{Field::kC128s,    Storage::kFixed64s, 64, false, true, 2,
+      return ElementStorage{LiteralField::kC128s, Storage::kFixed64s, 64, false, true, 2,
                             ElementType::kF64};
     case ElementType::kS1:
-      return integer(Field::kS1s, 1, true);
+      return integer(LiteralField::kS1s, 1, true);
     case ElementType::kU1:
-      return integer(Field::kU1s, 1, false);
+      return integer(LiteralField::kU1s, 1, false);
     case ElementType::kS2:
-      return integer(Field::kS2s, 2, true);
+      return integer(LiteralField::kS2s, 2, true);
     case ElementType::kU2:
-      return integer(Field::kU2s, 2, false);
+      return integer(LiteralField::kU2s, 2, false);
     case ElementType::kS4:
-      return integer(Field::kS4s, 4, true);
+      return integer(LiteralField::kS4s, 4, true);
     case ElementType::kU4:
-      return integer(Field::kU4s, 4, false);
+      return integer(LiteralField::kU4s, 4, false);
     case ElementType::kS8:
-      return integer(Field::kS8s, 8, true);
+      return integer(LiteralField::kS8s, 8, true);
     case ElementType::kU8:
-      return integer(Field::kU8s, 8, false);
+      return integer(LiteralField::kU8s, 8, false);
     case ElementType::kS16:
-      return integer(Field::kS16s, 16, true);
+      return integer(LiteralField::kS16s, 16, true);
     case ElementType::kU16:
-      return integer(Field::kU16s, 16, false);
+      return integer(LiteralField::kU16s, 16, false);
     case ElementType::kF16:
-      return number(Field::kF16s, 16);
+      return number(LiteralField::kF16s, 16);
     case ElementType::kBf16:
-      return number(Field::kBf16s, 16);
+      return number(LiteralField::kBf16s, 16);
     case ElementType::kF8e5m2:
-      return number(Field::kF8e5m2s, 8);
+      return number(LiteralField::kF8e5m2s, 8);
     case ElementType::kF8e4m3:
-      return number(Field::kF8e4m3s, 8);
+      return number(LiteralField::kF8e4m3s, 8);
     case ElementType::kF8e4m3fn:
-      return number(Field::kF8e4m3fns, 8);
+      return number(LiteralField::kF8e4m3fns, 8);
     case ElementType::kF8e4m3b11fnuz:
-      return number(Field::kF8e4m3b11fnuzs, 8);
+      return number(LiteralField::kF8e4m3b11fnuzs, 8);
     case ElementType::kF8e5m2fnuz:
-      return number(Field::kF8e5m2fnuzs, 8);
+      return number(LiteralField::kF8e5m2fnuzs, 8);
     case ElementType::kF8e4m3fnuz:
-      return number(Field::kF8e4m3fnuzs, 8);
+      return number(LiteralField::kF8e4m3fnuzs, 8);
     case ElementType::kF8e3m4:
-      return number(Field::kF8e3m4s, 8);
+      return number(LiteralField::kF8e3m4s, 8);
     case ElementType::kF8e8m0fnu:
-      return number(Field::kF8e8m0fnus, 8);
+      return number(LiteralField::kF8e8m0fnus, 8);
     case ElementType::kF6e3m2fn:
-      return number(Field::kF6e3m2fns, 6);
+      return number(LiteralField::kF6e3m2fns, 6);
     case ElementType::kF6e2m3fn:
-      return number(Field::kF6e2m3fns, 6);
+      return number(LiteralField::kF6e2m3fns, 6);
     case ElementType::kF4e2m1fn:
-      return number(Field::kF4e2m1fns, 4);
+      return number(LiteralField::kF4e2m1fns, 4);
     default:
       return std::nullopt;
   }
@@ -167,8 +165,8 @@ LiteralParts ReadParts(Context& context, std::string_view bytes, const ElementSt
       message.ForEachFixed<uint32_t>(add);
     } else if (is_data) {
       message.ForEachFixed<uint64_t>(add);
-    } else if (message.key() == BytesKey(Field::kDynamicSizes) ||
-               message.key() == VarintKey(Field::kDynamicSizes)) {
+    } else if (message.key() == BytesKey(LiteralField::kDynamicSizes) ||
+               message.key() == VarintKey(LiteralField::kDynamicSizes)) {
       message.AppendInts(parts.dynamic_sizes);
     } else {
       context.Skip(MessageKind::kLiteral, message);
@@ -183,9 +181,9 @@ std::string_view ReadShapeField(Context& context, std::string_view bytes,
   std::string_view shape;
   Message message(bytes);
   while (message.Next()) {
-    if (message.key() == BytesKey(Field::kShape)) {
+    if (message.key() == BytesKey(LiteralField::kShape)) {
       shape = message.Bytes();
-    } else if (elements != nullptr && message.key() == BytesKey(Field::kTupleLiterals)) {
+    } else if (elements != nullptr && message.key() == BytesKey(LiteralField::kTupleLiterals)) {
       elements->push_back(message.Bytes());
     } else {
       context.Skip(MessageKind::kLiteral, message);
@@ -290,9 +288,9 @@ void AppendElements(Context& context, std::string_view bytes, ShapeId shape, int
 
 void AppendWhole(Context& context, ShapeReader& shapes, std::string_view bytes, int depth,
                  std::string& out) {
-  if (depth > kMaxDepth) {
-    return context.Error(bytes,
-                         "tuple literals nest more than " + std::to_string(kMaxDepth) + " deep");
+  if (depth > kMaxTupleDepth) {
+    return context.Error(
+        bytes, "tuple literals nest more than " + std::to_string(kMaxTupleDepth) + " deep");
   }
   std::vector<std::string_view> elements;
   const ShapeId shape = shapes.Read(ReadShapeField(context, bytes, &elements), bytes);

@@ -15,8 +15,6 @@ using hlo::MetadataId;
 using hlo::StackFrames;
 using hlo::Text;
 
-using Field = MetadataField;
-
 StackFrames::Location ReadLocation(Context& context, std::string_view bytes) {
   StackFrames::Location location;
   Message message(bytes);
@@ -90,41 +88,41 @@ Metadata ParseMetadata(Context& context, std::string_view bytes) {
   Message message(bytes);
   while (message.Next()) {
     switch (message.key()) {
-      case BytesKey(Field::kOpType):
+      case BytesKey(MetadataField::kOpType):
         metadata.op_type = builder.ToText(message.Bytes());
         break;
-      case BytesKey(Field::kOpName):
+      case BytesKey(MetadataField::kOpName):
         metadata.op_name = builder.ToText(message.Bytes());
         break;
-      case BytesKey(Field::kSourceFile):
+      case BytesKey(MetadataField::kSourceFile):
         metadata.source_file = builder.ToText(message.Bytes());
         break;
-      case VarintKey(Field::kSourceLine):
+      case VarintKey(MetadataField::kSourceLine):
         metadata.source_line = message.Int32();
         break;
-      case VarintKey(Field::kProfileType):
-      case BytesKey(Field::kProfileType):
+      case VarintKey(MetadataField::kProfileType):
+      case BytesKey(MetadataField::kProfileType):
         message.AppendInts(profile_types);
         break;
-      case BytesKey(Field::kDeduplicatedName):
+      case BytesKey(MetadataField::kDeduplicatedName):
         metadata.deduplicated_name = builder.ToText(message.Bytes());
         break;
-      case VarintKey(Field::kStackFrameId):
+      case VarintKey(MetadataField::kStackFrameId):
         metadata.stack_frame = message.Int32();
         break;
-      case BytesKey(Field::kSchedulingName):
+      case BytesKey(MetadataField::kSchedulingName):
         metadata.scheduling_name = builder.ToText(message.Bytes());
         break;
-      case VarintKey(Field::kSourceEndLine):
+      case VarintKey(MetadataField::kSourceEndLine):
         metadata.source_end_line = message.Int32();
         break;
-      case VarintKey(Field::kSourceColumn):
+      case VarintKey(MetadataField::kSourceColumn):
         metadata.source_column = message.Int32();
         break;
-      case VarintKey(Field::kSourceEndColumn):
+      case VarintKey(MetadataField::kSourceEndColumn):
         metadata.source_end_column = message.Int32();
         break;
-      case BytesKey(Field::kMetadataPayload):
+      case BytesKey(MetadataField::kMetadataPayload):
         metadata.payload = builder.ToText(ReadPayload(context, message.Bytes()));
         break;
       default:

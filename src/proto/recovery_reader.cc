@@ -9,7 +9,7 @@ namespace stowplan::proto {
 namespace {
 
 // Recovery modules have no tables of their own in practice.
-constexpr int kMaxDepth = 4;
+constexpr int kMaxModuleDepth = 4;
 
 void AppendIndented(std::string_view text, std::string& out) {
   while (true) {
@@ -24,8 +24,9 @@ void AppendIndented(std::string_view text, std::string& out) {
 
 void AppendModule(Context& context, std::string_view bytes, std::string& out) {
   Context inner = Context::Inside(context);
-  if (inner.depth() > kMaxDepth) {
-    return context.Error(bytes, "modules nest more than " + std::to_string(kMaxDepth) + " deep");
+  if (inner.depth() > kMaxModuleDepth) {
+    return context.Error(bytes,
+                         "modules nest more than " + std::to_string(kMaxModuleDepth) + " deep");
   }
   const hlo::CompId entry = ReadModule(inner, bytes);
   // Printing counts on what the errors are about.

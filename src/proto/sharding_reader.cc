@@ -18,7 +18,7 @@ using hlo::MeshAxis;
 using hlo::Sharding;
 
 // A tuple sharding has one element for each array of the tuple, however these nest.
-constexpr int kMaxDepth = 8;
+constexpr int kMaxShardingDepth = 8;
 
 bool IsIdentity(std::span<const int64_t> permutation) {
   for (size_t i = 0; i < permutation.size(); ++i) {
@@ -335,8 +335,9 @@ void SetKind(Context& context, std::string_view at, int64_t type, Sharding& shar
 
 Sharding ReadNested(Context& context, std::string_view bytes, int depth) {
   Sharding sharding;
-  if (depth > kMaxDepth) {
-    context.Error(bytes, "tuple shardings nest more than " + std::to_string(kMaxDepth) + " deep");
+  if (depth > kMaxShardingDepth) {
+    context.Error(bytes,
+                  "tuple shardings nest more than " + std::to_string(kMaxShardingDepth) + " deep");
     return sharding;
   }
   int64_t type = 0;

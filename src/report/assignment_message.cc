@@ -124,7 +124,7 @@ AssignedBuffer ReadAssigned(std::string_view bytes) {
   return assigned;
 }
 
-AllocationMessage ReadAllocation(std::string_view bytes, std::vector<int64_t>& ints) {
+AllocationMessage ReadAllocationMessage(std::string_view bytes, std::vector<int64_t>& ints) {
   AllocationMessage allocation;
   allocation.at = bytes.data();
   Message message(bytes);
@@ -222,7 +222,7 @@ HeapTrace ReadTrace(std::string_view bytes) {
   return trace;
 }
 
-PeakBuffers ReadPeak(std::string_view bytes) {
+PeakBuffers ReadPeakMessage(std::string_view bytes) {
   PeakBuffers peak;
   Message message(bytes);
   while (message.Next()) {
@@ -241,7 +241,7 @@ PeakBuffers ReadPeak(std::string_view bytes) {
   return peak;
 }
 
-BufferAssignmentMessage ReadAll(std::string_view bytes) {
+BufferAssignmentMessage ReadBufferAssignment(std::string_view bytes) {
   BufferAssignmentMessage result;
   Message message(bytes);
   while (message.Next()) {
@@ -253,13 +253,13 @@ BufferAssignmentMessage ReadAll(std::string_view bytes) {
         result.aliases.push_back(ReadAlias(message.Bytes(), result.ints));
         break;
       case BytesKey(BufferAssignmentField::kBufferAllocations):
-        result.allocations.push_back(ReadAllocation(message.Bytes(), result.ints));
+        result.allocations.push_back(ReadAllocationMessage(message.Bytes(), result.ints));
         break;
       case BytesKey(BufferAssignmentField::kHeapSimulatorTraces):
         result.traces.push_back(ReadTrace(message.Bytes()));
         break;
       case BytesKey(BufferAssignmentField::kPeakBuffers):
-        result.peaks.push_back(ReadPeak(message.Bytes()));
+        result.peaks.push_back(ReadPeakMessage(message.Bytes()));
         break;
       default:
         message.Skip();
@@ -303,7 +303,7 @@ Result<BufferAssignmentMessage> ParseBufferAssignment(const hlo::Module& module)
                 "XLA writes one into the .hlo.pb of the last stage, after_optimizations");
   }
   try {
-    return ReadAll(bytes);
+    return ReadBufferAssignment(bytes);
   } catch (const protozero::exception& error) {
     const auto damage = proto::FindDamage(bytes, MessageKind::kBufferAssignment);
     if (!damage) return Fail(AtPath(module, bytes.begin(), {}, error.what()));

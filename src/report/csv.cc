@@ -44,7 +44,7 @@ class ReportCsv : public CsvWriter {
   const Report& report_;
 };
 
-std::string WriteAllocations(const Report& report) {
+std::string WriteAllocationsCsv(const Report& report) {
   ReportCsv csv(
       report,
       "number,size,color,address,page,parameter,parameter_shape,parameter_index,output_shape,"
@@ -253,7 +253,7 @@ bool HasCsvTable(const Report& report, CsvTable table) {
 std::string WriteCsv(const Report& report, CsvTable table) {
   switch (table) {
     case CsvTable::kAllocations:
-      return WriteAllocations(report);
+      return WriteAllocationsCsv(report);
     case CsvTable::kValues:
       return WriteValues(report);
     case CsvTable::kPositions:

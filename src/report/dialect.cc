@@ -27,13 +27,13 @@ constexpr ReportDialect SortedUsage() {
   d.usage = UsageReport::kSorted;
   return d;
 }
-constexpr ReportDialect Tree() {
+constexpr ReportDialect TreeDialect() {
   ReportDialect d = SortedUsage();
   d.usage = UsageReport::kHashOrder;
   return d;
 }
 constexpr ReportDialect PeakIndex() {
-  ReportDialect d = Tree();
+  ReportDialect d = TreeDialect();
   d.stack_tree = false;
   d.peak_line = PeakLine::kIndex;
   d.parameter_parts = false;
@@ -86,7 +86,7 @@ constexpr std::array<NamedReportDialect, 14> kDialects = {{
     {"jaxlib-0.5.0", "libtpu-0.0.8", PeakName()},
     {"libtpu-0.0.13", "", PeakName()},
     {"jaxlib-0.6.0", "", PeakIndex()},
-    {"jaxlib-0.7.2", "libtpu-0.0.23.1", Tree()},
+    {"jaxlib-0.7.2", "libtpu-0.0.23.1", TreeDialect()},
     {"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1", SortedUsage()},
     {"jaxlib-0.10.0", "", Separate()},
     {"jaxlib-0.10.2", "", NoneUses()},

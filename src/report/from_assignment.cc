@@ -20,10 +20,10 @@ namespace {
 using hlo::InstrId;
 using hlo::ShapeId;
 
-class ReportMaker {
+class AssignmentReporter {
  public:
-  ReportMaker(const hlo::Module& module, const Analysis& analysis, const Assignment& assignment,
-              const ReportStyle& style)
+  AssignmentReporter(const hlo::Module& module, const Analysis& analysis,
+                     const Assignment& assignment, const ReportStyle& style)
       : module_(module), analysis_(analysis), assignment_(assignment), style_(style) {
     names_.resize(module.instructions.size());
     shape_texts_.resize(module.shapes.size());
@@ -266,7 +266,7 @@ std::optional<ReportStyle> FindReportStyle(std::string_view version) {
 
 Report ReportOf(const hlo::Module& module, const Analysis& analysis, const Assignment& assignment,
                 const ReportStyle& style) {
-  return ReportMaker(module, analysis, assignment, style).Make();
+  return AssignmentReporter(module, analysis, assignment, style).Make();
 }
 
 Result<std::optional<Preset>> PresetFrom(const hlo::Module& module, const Analysis& analysis,

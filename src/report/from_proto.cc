@@ -16,9 +16,9 @@ namespace {
 using hlo::InstrId;
 using hlo::ShapeId;
 
-class ReportMaker {
+class ProtoReporter {
  public:
-  ReportMaker(const hlo::Module& module, const BufferAssignmentMessage& message)
+  ProtoReporter(const hlo::Module& module, const BufferAssignmentMessage& message)
       : module_(module), message_(message) {}
 
   Result<Report> Make() && {
@@ -327,7 +327,7 @@ class ReportMaker {
 
 Result<Report> ReportFromModule(const hlo::Module& module) {
   STOWPLAN_TRY(const BufferAssignmentMessage message, ParseBufferAssignment(module));
-  return ReportMaker(module, message).Make();
+  return ProtoReporter(module, message).Make();
 }
 
 Result<std::vector<SharedBuffer>> SharedBuffersFromModule(const hlo::Module& module) {

@@ -53,9 +53,9 @@ std::vector<std::string> SplitName(std::string_view name) {
   return has_key ? parts : whole;
 }
 
-class Tree {
+class StackTree {
  public:
-  Tree(const hlo::Module& module, const CallGraph& calls) : module_(module), calls_(calls) {}
+  StackTree(const hlo::Module& module, const CallGraph& calls) : module_(module), calls_(calls) {}
 
   void Add(const TracedBytes& row) {
     const std::vector<size_t>& ends = EndsOf(module_.instructions[row.instruction].parent);
@@ -184,7 +184,7 @@ class Tree {
 
 std::vector<TreeNode> BuildStackTree(const hlo::Module& module, const CallGraph& calls,
                                      const std::vector<TracedBytes>& rows, Report& report) {
-  Tree tree(module, calls);
+  StackTree tree(module, calls);
   for (const TracedBytes& row : rows) tree.Add(row);
   return std::move(tree).Finish(report);
 }

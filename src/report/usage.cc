@@ -292,7 +292,8 @@ void AppendAllocationList(const Report& report, const ReportDialect& dialect,
   }
 }
 
-std::string WriteAllocations(const Report& report, const ReportDialect& dialect, UsageOrder order) {
+std::string WriteUsageAllocations(const Report& report, const ReportDialect& dialect,
+                                  UsageOrder order) {
   UsageComputer computer(report, order);
   const std::vector<AllocationId> ids = computer.SortedAllocations(std::nullopt);
   std::string out;
@@ -318,9 +319,9 @@ std::string WriteUsage(const Report& report, const ReportDialect& dialect) {
     case UsageReport::kNone:
       break;
     case UsageReport::kHashOrder:
-      return WriteAllocations(report, dialect, UsageOrder::kAsRead);
+      return WriteUsageAllocations(report, dialect, UsageOrder::kAsRead);
     case UsageReport::kSorted:
-      return WriteAllocations(report, dialect, UsageOrder::kFixed);
+      return WriteUsageAllocations(report, dialect, UsageOrder::kFixed);
     case UsageReport::kSpaces:
       return WriteSpaces(report);
   }

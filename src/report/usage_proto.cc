@@ -23,7 +23,7 @@ using proto::UsageAllocationField;
 using proto::UsageSpaceField;
 using proto::VarintKey;
 
-UsageProtoAllocation ReadAllocation(std::string_view bytes) {
+UsageProtoAllocation ReadUsageAllocation(std::string_view bytes) {
   UsageProtoAllocation allocation;
   Message message(bytes);
   while (message.Next()) {
@@ -65,7 +65,7 @@ UsageProtoSpace ReadSpace(std::string_view bytes) {
         space.color = message.Int64();
         break;
       case BytesKey(UsageSpaceField::kAllocations):
-        space.allocations.push_back(ReadAllocation(message.Bytes()));
+        space.allocations.push_back(ReadUsageAllocation(message.Bytes()));
         break;
       default:
         message.Skip();
@@ -74,7 +74,7 @@ UsageProtoSpace ReadSpace(std::string_view bytes) {
   return space;
 }
 
-UsageProto ReadAll(std::string_view bytes) {
+UsageProto ReadUsage(std::string_view bytes) {
   UsageProto usage;
   Message message(bytes);
   while (message.Next()) {
@@ -112,7 +112,7 @@ bool LooksLikeUsageProto(const Source& source) {
 
 Result<UsageProto> ParseUsageProto(const Source& source) {
   try {
-    return ReadAll(source.bytes());
+    return ReadUsage(source.bytes());
   } catch (const protozero::exception& error) {
     const auto damage = proto::FindDamage(source.bytes(), MessageKind::kMemoryUsageReport);
     if (!damage) return Fail(source.AtByte(0, {}, error.what()));

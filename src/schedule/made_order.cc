@@ -39,7 +39,7 @@ bool IsShorterOrLess(std::string_view a, std::string_view b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-bool IsBefore(const Key& a, const Key& b) {
+bool GoesFirst(const Key& a, const Key& b) {
   if (a.maker != b.maker) return a.maker < b.maker;
   if (a.number != b.number) return a.number < b.number;
   if (a.name != b.name) return IsShorterOrLess(a.name, b.name);
@@ -98,7 +98,7 @@ std::vector<CompId> OrderOfMaking(const Module& module) {
   keys.reserve(module.computations.size());
   for (size_t c = 0; c < module.computations.size(); ++c)
     keys.push_back(KeyOf(module, CompId(c), is_fused[c] != 0));
-  std::ranges::sort(keys, IsBefore);
+  std::ranges::sort(keys, GoesFirst);
   std::vector<CompId> order;
   order.reserve(keys.size());
   for (const Key& key : keys) order.emplace_back(key.row);

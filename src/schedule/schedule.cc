@@ -27,9 +27,9 @@ InstrId FindAsyncDone(const Module& module, const Orders& orders, InstrId link) 
   }
 }
 
-class Flattener {
+class ScheduleFlattener {
  public:
-  Flattener(const Module& module, const Orders& orders) : module_(module), orders_(orders) {
+  ScheduleFlattener(const Module& module, const Orders& orders) : module_(module), orders_(orders) {
     schedule_.times.assign(module.instructions.size(), kNoTime);
     schedule_.spans.resize(module.computations.size());
     schedule_.asyncs.resize(module.computations.size());
@@ -127,7 +127,7 @@ class Flattener {
 }  // namespace
 
 Result<Schedule> Flatten(const Module& module, const Orders& orders) {
-  return Flattener(module, orders).Run();
+  return ScheduleFlattener(module, orders).Run();
 }
 
 }  // namespace stowplan

@@ -328,7 +328,7 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
 }
 
 // What stands behind the `=` of an attribute that is not known.
-bool ParseUnknown(Reader& reader, std::string_view name, Attribute& out) {
+bool ParseUnknownAttribute(Reader& reader, std::string_view name, Attribute& out) {
   Cursor& c = reader.cursor;
   const char* begin = name.data();
   std::string_view value;
@@ -419,7 +419,7 @@ bool ParseAttributes(Reader& reader, Opcode opcode, AttributeList& out) {
     if (key == AttributeKey::kSliceSizes && opcode != Opcode::kGather)
       key = AttributeKey::kPermuteSliceSizes;
     if (!key) {
-      if (!ParseUnknown(reader, name, out.list.emplace_back())) return false;
+      if (!ParseUnknownAttribute(reader, name, out.list.emplace_back())) return false;
       continue;
     }
     for (const Attribute& other : out.list) {

@@ -98,7 +98,7 @@ bool ParseFlags(Cursor& c, std::vector<uint8_t>& flags, bool& is_bare) {
   return true;
 }
 
-bool ParseUnknown(Reader& reader, std::string_view name, const char* begin) {
+bool ParseUnknownHeaderField(Reader& reader, std::string_view name, const char* begin) {
   Cursor& c = reader.cursor;
   std::string_view value;
   if (!ParseBalanced(c, value)) return false;
@@ -139,7 +139,7 @@ bool ParseHeaderAttribute(Reader& reader, std::string_view name, const char* beg
     return c.Integer(count) || c.FailExpected("a number");
   }
   if (name == "frontend_attributes") return ParseFrontendAttributes(reader, h.frontend_attributes);
-  return ParseUnknown(reader, name, begin);
+  return ParseUnknownHeaderField(reader, name, begin);
 }
 
 // Rows are numbered from 1 without gaps.

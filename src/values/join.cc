@@ -15,7 +15,7 @@ using hlo::Opcode;
 
 namespace {
 
-constexpr uint32_t kNone = 0xffffffffU;
+constexpr uint32_t kNoIndex = 0xffffffffU;
 // From more inputs, or more values, on, what arrives is counted and not gathered each time.
 constexpr size_t kFew = 32;
 
@@ -116,7 +116,7 @@ void FlowBuilder::FindBranches() {
 void FlowBuilder::FindWideJoins() {
   FindBranches();
   const size_t count = module_.instructions.size();
-  std::vector<uint32_t> input_of(count, kNone);  // in the join being looked at
+  std::vector<uint32_t> input_of(count, kNoIndex);  // in the join being looked at
   const auto add = [&](InstrId id) {
     Inputs inputs = InputsOf(id);
     if (inputs.instructions.size() <= kFew &&
@@ -128,14 +128,14 @@ void FlowBuilder::FindWideJoins() {
     for (size_t k = 0; k < inputs.instructions.size(); ++k) {
       const InstrId input = inputs.instructions[k];
       uint32_t& known = input_of[input.index];
-      if (known == kNone) {
+      if (known == kNoIndex) {
         known = static_cast<uint32_t>(once.instructions.size());
         once.Add(input, 0);
       }
       once.weights[known] += inputs.weights[k];
     }
-    for (const InstrId input : once.instructions) input_of[input.index] = kNone;
-    wide_join_of_.resize(count, kNone);
+    for (const InstrId input : once.instructions) input_of[input.index] = kNoIndex;
+    wide_join_of_.resize(count, kNoIndex);
     wide_join_of_[id.index] = static_cast<uint32_t>(wide_joins_.size());
     wide_joins_.push_back({.inputs = std::move(once)});
   };
@@ -176,7 +176,7 @@ void FlowBuilder::FeedJoins(InstrId id) {
 bool FlowBuilder::Join(InstrId id) {
   const uint32_t count = flow_.positions.count(id);
   bool changed = false;
-  if (!wide_join_of_.empty() && wide_join_of_[id.index] != kNone) {
+  if (!wide_join_of_.empty() && wide_join_of_[id.index] != kNoIndex) {
     WideJoin& join = wide_joins_[wide_join_of_[id.index]];
     std::vector<uint32_t> inputs = std::move(join.changed);
     join.changed.clear();

@@ -28,10 +28,10 @@ constexpr int kMaxWaysToTry = 4000;
 // All sets of so many pools are looked at for a proof; of more, only the whole and each alone.
 constexpr size_t kMaxPoolSets = 8;
 
-using Order = bool (*)(const Unit& a, const Unit& b);
+using UnitOrder = bool (*)(const Unit& a, const Unit& b);
 // A byte that soon makes room for another is worth more than one that stays; but large ones, and
 // small areas, sometimes pack better.
-constexpr Order kOrders[] = {
+constexpr UnitOrder kOrders[] = {
     [](const Unit& a, const Unit& b) { return a.life < b.life; },
     [](const Unit& a, const Unit& b) { return a.size > b.size; },
     [](const Unit& a, const Unit& b) {
@@ -238,7 +238,7 @@ class PoolSolver {
       }
     }
     Content best = before;
-    for (const Order order : kOrders) {
+    for (const UnitOrder order : kOrders) {
       Content content = PlaceSubset(before, candidates, order, pool);
       if (content.bytes > best.bytes && Keeps(content, before)) best = std::move(content);
       if (options_.should_stop && options_.should_stop()) break;
@@ -273,7 +273,7 @@ class PoolSolver {
 
   // Those who were there, then the others in that order, while the load allows it; of the plan that
   // Solve makes of them, what lies within the capacity.
-  Content PlaceSubset(const Content& before, const std::vector<size_t>& candidates, Order order,
+  Content PlaceSubset(const Content& before, const std::vector<size_t>& candidates, UnitOrder order,
                       uint32_t pool) {
     std::vector<size_t> sorted = candidates;
     std::ranges::stable_sort(sorted, [&](size_t a, size_t b) {

@@ -11,7 +11,7 @@ namespace stowplan::pack {
 namespace {
 
 // A stretch of time in which an item needs bytes, before time has slots.
-struct Stretch {
+struct TimeStretch {
   uint32_t item;
   int64_t start;
   int64_t end;
@@ -123,15 +123,15 @@ class Reducer {
   }
 
   void MakePieces() {
-    std::vector<Stretch> stretches = FindStretches();
+    std::vector<TimeStretch> stretches = FindStretches();
     std::vector<int64_t> starts;
     starts.reserve(stretches.size());
-    for (const Stretch& stretch : stretches) starts.push_back(stretch.start);
+    for (const TimeStretch& stretch : stretches) starts.push_back(stretch.start);
     const Clock clock(std::move(starts));
     Core& core = reduced_.core;
     std::vector<std::vector<Piece>> pieces(core.items.size());
     core.durations.assign(core.items.size(), 0);
-    for (const Stretch& stretch : stretches) {
+    for (const TimeStretch& stretch : stretches) {
       core.durations[stretch.item] += stretch.end - stretch.start;
       const Piece piece = {clock.SlotOf(stretch.start), clock.SlotOf(stretch.end), stretch.low,
                            stretch.high};
@@ -177,8 +177,8 @@ class Reducer {
     }
   }
 
-  std::vector<Stretch> FindStretches() const {
-    std::vector<Stretch> stretches;
+  std::vector<TimeStretch> FindStretches() const {
+    std::vector<TimeStretch> stretches;
     size_t next = 0;
     for (uint32_t b = 0; b < problem_.buffers.size(); ++b) {
       const Buffer& buffer = problem_.buffers[b];

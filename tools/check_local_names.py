@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that names local to a file are unique in their namespace.
+
+A unity build (cmake/StowplanTarget.cmake) compiles a dozen files of a library as one. Two files whose unnamed
+namespaces share a name then clash or, worse, overload each other silently. The program's commands and the
+Python extension are compiled a file at a time, so their folders are left out.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+NO_UNITY = {"cli", "python", "certify", "recheck"}
+
+COMMENT_OR_TEXT = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+NAMESPACE = re.compile(r"^(?:inline )?namespace\s*([\w:]*)$")
+TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?)\s+(?:\[\[.*?\]\]\s*)?(\w+)")
+ALIAS = re.compile(r"^using\s+(\w+)\s*=")
+FUNCTION = re.compile(r"^[^=]*?\b(\w+)\s*\(")
+VARIABLE = re.compile(r"\b(\w+)\s*(?:\[[^\]]*\])?\s*(?:=|$)")
+NOT_NAMES = ("using ", "friend ", "static_assert", "extern ", "typedef ")
+
+
+def without_templates(text):
+    """Drops `template <...>` and everything in angle brackets: no name is declared there."""
+    depth, kept = 0, []
+    for c in text.replace("->", "  "):
+        depth += c == "<"
+        if not depth:
+            kept.append(c)
+        depth -= c == ">" and depth > 0
+    return re.sub(r"^\s*(template\s*(requires [^;{]*?)?)+", "", "".join(kept)).strip()
+
+
+def name_of(head):
+    """The name that a declaration declares in its namespace, if any."""
+    if "operator" in head or "::~" in head:
+        return None
+    head = without_templates(head)
+    for pattern in (ALIAS, TYPE):
+        if match := pattern.match(head):
+            return match[1]
+    if head.startswith(NOT_NAMES):
+        return None
+    match = FUNCTION.match(head) or VARIABLE.search(head)
+    # `Type Class::Method(` declares no name of its own.
+    if not match or head[: match.start(1)].rstrip().endswith("::"):
+        return None
+    return match[1]
+
+
+def declarations(text):
+    """Yields (namespace, is local, name) for each declaration at the level of a namespace."""
+    text = COMMENT_OR_TEXT.sub(lambda match: " " if match[0].startswith("/") else '""', text)
+    text = DIRECTIVE.sub("", text)
+    scopes, begin, depth = [], 0, 0  # depth: braces inside a declaration
+    for match in re.finditer(r"[{};]", text):
+        mark, head = match[0], " ".join(text[begin : match.start()].split())
+        if depth:
+            depth += {"{": 1, "}": -1, ";": 0}[mark]
+            begin = match.end() if mark != ";" else begin
+            continue
+        if mark == "{" and (namespace := NAMESPACE.match(head)):
+            scopes.append(namespace[1])
+        elif mark == "}":
+            scopes.pop()
+        else:
+            if head and (name := name_of(head)):
+                yield "::".join(filter(None, scopes)), "" in scopes, name
+            depth = mark == "{"
+        begin = match.end()
+
+
+def clashes(top):
+    local, shared = collections.defaultdict(set), {}
+    for folder in ("include", "src"):
+        for file in sorted((top / folder).rglob("*.*")):
+            path = file.relative_to(top)
+            if file.suffix not in (".h", ".cc") or NO_UNITY & set(path.parts):
+                continue
+            for namespace, is_local, name in declarations(file.read_text()):
+                if is_local:
+                    local[namespace, name].add(str(path))
+                elif file.suffix == ".h":
+                    shared[namespace, name] = str(path)
+    for (namespace, name), files in sorted(local.items()):
+        files = sorted(files)
+        if header := shared.get((namespace, name)):
+            files.append(header)
+        if len(files) > 1:
+            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(files)}"
+
+
+if __name__ == "__main__":
+    found = list(clashes(pathlib.Path(__file__).resolve().parent.parent))
+    print("\n".join(found) or "local names: unique")
+    sys.exit(1 if found else 0)
