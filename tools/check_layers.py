@@ -45,7 +45,9 @@ def layer_of(path):
     parts = path.removeprefix("stowplan/").split("/")
     if path == "stowplan/version.h":  # generated constants: anyone may know the version
         return "base"
-    return parts[0] if len(parts) > 1 else "root"
+    # A layer whose interface is one header has it directly in include/stowplan/: pack.h.
+    name = parts[0].removesuffix(".h")
+    return name if len(parts) > 1 or (path.startswith("stowplan/") and name in STANDS_ON) else "root"
 
 
 def violations(top):
