@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way to make a Module. The readers of both formats drive it; so can a program that makes
-// its own.
+// The only way to make a Module: for the readers of both formats, and for programs of your own.
 //
-//     ModuleBuilder b(source);
+//     ModuleBuilder b(source, Format::kText);
 //     CompId c = b.BeginComputation(name);
-//     InstrId p = b.AddInstruction({.name = ..., .shape = ..., .opcode = Opcode::kParameter},
-//     operands, attributes); b.EndComputation(root); Module m = std::move(b).Build(entry);
+//     InstrId p = b.AddInstruction({.name = ..., .opcode = ...}, operands, attributes);
+//     b.EndComputation(p);
+//     Module m = std::move(b).Build(c);
 #pragma once
 
 #include <memory>
