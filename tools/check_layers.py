@@ -47,8 +47,9 @@ def layer_of(path):
         return "base"
     if path in ("stowplan/stowplan.h", "stowplan/page.h"):
         return "page"
-    # What else lies directly in include/stowplan/ is the session's interface.
-    return parts[0] if len(parts) > 1 else "session"
+    # A layer whose interface is one header has it directly in include/stowplan/: pack.h. plan.h is the session's.
+    name = parts[0].removesuffix(".h")
+    return name if len(parts) > 1 or name in STANDS_ON else "session"
 
 
 def violations(top):

@@ -10,12 +10,10 @@
 //     if (!planned) std::cerr << stowplan::Render(planned.error());
 //     std::cout << Name(planned->verdict.soundness) << '\n';
 //
-// Your own buffers in, offsets out (stowplan/pack/solve.h), without any HLO:
+// Your own buffers in, offsets out (stowplan/pack.h), without any HLO:
 //
 //     stowplan::pack::Problem problem = ...;
 //     auto answer = stowplan::pack::Solve(problem, {});
-//
-// clang-format off
 //
 //     header                     what is in it
 //     base/diagnostic.h          errors with a place; Result<T>
@@ -26,9 +24,7 @@
 //     plan.h                     a module with its plan, its origin and its verdict
 //     session.h                  Open, Load, Plan, Check, and writing reports
 //     page.h                     a plan as text for people and as an HTML page
-//     pack/                      storage allocation as numbers
-//
-// clang-format on
+//     pack.h                     storage allocation as numbers
 //
 // The library never prints, exits, or reads the environment or the clock, and no function throws.
 // Functions may be called from several threads at once; results are immutable values. session.h
@@ -42,10 +38,7 @@
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/hlo/module_builder.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/names.h"
-#include "stowplan/pack/problem.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 #include "stowplan/page.h"
 #include "stowplan/plan.h"
 #include "stowplan/report/dialect.h"
