@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ranges>
 #include <utility>
 
 #include <sys/stat.h>
@@ -65,9 +66,16 @@ bool IsPlainNote(const Diagnostic& diagnostic) {
   return diagnostic.severity == Severity::kNote && diagnostic.file.empty();
 }
 
-// "note: a sentence (what to do about it)", wrapped.
+// "note: a sentence (what to do about it)", wrapped; several lines as they are.
 std::string NoteText(const Diagnostic& note) {
   constexpr std::string_view kNote = "note: ";
+  if (note.message.contains('\n')) {
+    std::string lines;
+    for (const auto line : std::views::split(note.message, '\n'))
+      lines += page::Printable(std::string_view(line)) + '\n';
+    while (lines.ends_with("\n\n")) lines.pop_back();
+    return lines;
+  }
   std::string words = page::Printable(note.message);
   if (!note.hint.empty()) words += " (" + page::Printable(note.hint) + ")";
   std::string text;

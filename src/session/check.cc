@@ -72,18 +72,6 @@ Result<check::Certified> Execute(const PlannedModule& planned, const Target& tar
   return check::Certified{.verdict = std::move(verdict), .certificate = {}};
 }
 
-// The lines of a finding as notes.
-Diagnostics NotesOf(const check::Finding& finding) {
-  Diagnostics notes;
-  const std::string text = check::Describe(finding);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    notes.push_back(Note(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return notes;
-}
-
 // The finding that even a plan without any sharing has: the program lacks a copy, and no plan of it
 // is sound. Nothing when the plan itself is to blame.
 std::optional<check::Finding> FindMissingCopy(const Prepared& prepared,
@@ -200,7 +188,7 @@ Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
   }
   const std::optional<check::Finding> missing = FindMissingCopy(prepared, assignment);
   const check::Finding& first = made.verdict.findings[0];
-  Append(NotesOf(missing ? *missing : first), made.notes);
+  made.notes.push_back(Note(check::Describe(missing ? *missing : first)));
   if (!options.allow_unsound)
     return FailUnsound(first, missing.has_value(), std::move(made.notes), options);
   made.notes.push_back(Note("the plan is not sound, and given on demand"));

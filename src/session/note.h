@@ -10,6 +10,7 @@
 
 namespace stowplan {
 
+// A message of several lines is shown as it is; one of a single line is wrapped.
 inline Diagnostic Note(std::string message, std::string hint = {}) {
   Diagnostic note;
   note.severity = Severity::kNote;

@@ -160,7 +160,7 @@ def test_wrong_arguments(name: str) -> None:
         (lambda: PLAN.write(MODULE / "x" / "y"), f"{MODULE}: this is a file; name a directory"),
         (lambda: SEED.why(None), "name=None: the name of a value is wanted, as a str"),
         (lambda: stowplan.format_size(10**5000), "size=<int of 16610 bits>: a number of bytes"),
-        (lambda: stowplan.pack([1], [3], [3]), "the moment from which on it is dead"),
+        (lambda: stowplan.pack([1], [3], [3]), "buffer 0: its life [3, 3) is empty"),
         (lambda: stowplan.analyze(io.BytesIO(b"HloModule m")), "or analyze(x.read())"),
         (lambda: stowplan.analyze("a" * 100_000), "aaa... (str): there is no such file"),
         (lambda: stowplan.analyze(b"\x80\4\x95pickle"), "<bytes>: error: this is neither text nor"),

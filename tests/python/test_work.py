@@ -86,7 +86,7 @@ def test_assign_refuses() -> None:
         stowplan.assign(MODULE, policy="worst")
     with pytest.raises(stowplan.Error, match="are for policy='best'"):
         stowplan.assign(MODULE, time_limit=1)
-    with pytest.raises(stowplan.Error, match="only reports"):
+    with pytest.raises(stowplan.Error, match="only its plan is there"):
         stowplan.assign(SEEDS / "seed_004.txt")
 
 
@@ -102,7 +102,8 @@ def test_check_is_that_of_the_command_line() -> None:
         assert result
         assert result.verdict == "sound"
     executed = stowplan.check(LARGE)
-    assert executed.has_program
+    assert not executed.by_report
+    assert stowplan.check(SEEDS / "seed_003.txt").by_report
     assert executed.reads > 1000
 
 
