@@ -37,6 +37,20 @@ STANDS_ON = {
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.
 ONLY = {"check": {"report": {"stowplan/report/report.h", "report/derive.h"}}}
+# What only the session may do, beside the folder that defines it: decide for which machine and by which rules a module
+# is planned, schedule it, plan it, check it.
+SESSION_ONLY = {
+    "GuessTarget": {"target"},
+    "GuessVersion": {"target"},
+    "RulesOf": {"assign", "report"},
+    "FindReportTarget": {"report"},
+    "ChooseSchedule": {"live"},
+    "AssignBest": {"best"},
+    "CertifyPlan": {"check"},
+    "check::CheckPlan": {"check"},
+    "check::CheckReport": {"check"},
+}
+SESSION_CALL = re.compile(r"\b(" + "|".join(SESSION_ONLY) + r")\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -62,6 +76,9 @@ def violations(top):
             if layer not in STANDS_ON:
                 yield f"{file.relative_to(top)}: folder {layer} has no layer in {sys.argv[0]}"
             for number, line in enumerate(file.read_text().splitlines(), 1):
+                call = SESSION_CALL.search(line.partition("//")[0])
+                if call and layer != "session" and layer not in SESSION_ONLY[call[1]]:
+                    yield f"{file.relative_to(top)}:{number}: only the session calls {call[1]}"
                 match = INCLUDE.match(line)
                 if not match or (used := layer_of(match[1])) == layer:
                     continue

@@ -9,7 +9,6 @@
 #include "explain/labels.h"
 #include "explain/op_slots.h"
 #include "explain/spaces.h"
-#include "report/replan.h"
 #include "report/summary.h"
 
 namespace stowplan::explain {
@@ -59,17 +58,9 @@ void AddPadding(Picture& picture) {
 }
 
 void AddTarget(const std::optional<Target>& target, Picture& picture) {
-  const report::Report& report = *picture.report;
-  picture.backend = report::GuessBackend(report);
-  if (target) {
-    picture.target = target;
-  } else if (picture.module != nullptr) {
-    const TargetGuess guess = GuessTarget(*picture.module, FileOf(report));
-    picture.target = guess.target;
-    if (picture.backend == Backend::kUnknown) picture.backend = guess.backend;
-  }
-  if (!picture.target) picture.target = report::FindReportTarget(report);
-  if (picture.target) picture.backend = report::BackendOfTarget(picture.target->name);
+  picture.target = target;
+  picture.backend =
+      target ? report::BackendOfTarget(target->name) : report::GuessBackend(*picture.report);
 }
 
 std::string Count(size_t count, std::string_view thing) {
