@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "assign/elementwise.h"
+#include "base/checked_math.h"
 #include "stowplan/hlo/element_type.h"
 
 namespace stowplan {
@@ -29,18 +30,24 @@ bool IsRowMajor(const hlo::ShapeTable& shapes, ShapeId id) {
   return std::ranges::is_sorted(order, std::greater());
 }
 
-int64_t ElementCount(const hlo::ShapeTable& shapes, ShapeId id) {
-  int64_t count = 1;
-  for (const int64_t dim : shapes.dims(id)) {
-    if (__builtin_mul_overflow(count, dim, &count)) return -1;
-  }
-  return count;
+// Nothing when there are more than 64 bits can count.
+std::optional<int64_t> ElementCount(const hlo::ShapeTable& shapes, ShapeId id) {
+  return CheckedProduct(shapes.dims(id));
 }
 
 std::span<const int64_t> Dimensions(const Module& module, InstrId id) {
   const hlo::Attribute* attribute = module.FindAttribute(id, AttributeKey::kDimensions);
   if (attribute == nullptr) return {};
   return Module::Rows(module.ints, attribute->rows());
+}
+
+bool IsPermutation(std::span<const int64_t> numbers, size_t count) {
+  std::vector<uint8_t> is_there(count, 0);
+  for (const int64_t number : numbers) {
+    if (number < 0 || number >= static_cast<int64_t>(count)) return false;
+    if (std::exchange(is_there[static_cast<size_t>(number)], 1) != 0) return false;
+  }
+  return numbers.size() == count;
 }
 
 // Whether the elements lie as before.
@@ -126,11 +133,12 @@ std::optional<GpuFusions::Transpose> GpuFusions::TiledTranspose(InstrId id) cons
   if (!IsRowMajor(module_.shapes, shape) || !IsRowMajor(module_.shapes, from)) return std::nullopt;
   const std::span<const int64_t> dims = module_.shapes.dims(shape);
   const std::span<const int64_t> permutation = Dimensions(module_, id);
-  if (permutation.size() != dims.size()) return std::nullopt;
+  const std::span<const int64_t> from_dims = module_.shapes.dims(from);
+  if (from_dims.size() != dims.size() || !IsPermutation(permutation, dims.size()))
+    return std::nullopt;
   // Dimensions of one element do not count; those that stay neighbours are one.
   std::vector<int64_t> rank_of(dims.size(), -1);  // of the operand's dimensions, without ones
   int64_t rank = 0;
-  const std::span<const int64_t> from_dims = module_.shapes.dims(from);
   for (size_t k = 0; k < from_dims.size(); ++k) {
     if (from_dims[k] != 1) rank_of[k] = rank++;
   }
@@ -141,7 +149,7 @@ std::optional<GpuFusions::Transpose> GpuFusions::TiledTranspose(InstrId id) cons
     if (dims[k] == 1) continue;
     const int64_t source = rank_of[static_cast<size_t>(permutation[k])];
     if (source == last + 1 && !merged.empty()) {
-      merged.back() *= dims[k];
+      merged.back() = SaturatingMultiply(merged.back(), dims[k]);
     } else {
       merged.push_back(dims[k]);
       firsts.push_back(source);
@@ -159,13 +167,15 @@ std::optional<GpuFusions::Transpose> GpuFusions::TiledTranspose(InstrId id) cons
   const int64_t bits = hlo::BitWidth(module_.shapes[shape].type);
   if (IsPacked(transpose.dims, transpose.permutation, bits)) return transpose;
   if (transpose.permutation[n - 1] == static_cast<int64_t>(n - 1)) {
-    const int64_t row = bits * merged[n - 1];
-    if (row <= 64 && row * std::min(operand[n - 2], merged[n - 2]) >= 128) return transpose;
+    const int64_t row = SaturatingMultiply(bits, merged[n - 1]);
+    const int64_t rows = std::min(operand[n - 2], merged[n - 2]);
+    if (row <= 64 && SaturatingMultiply(row, rows) >= 128) return transpose;
     return std::nullopt;
   }
   const int64_t a = operand[n - 1];
   const int64_t b = merged[n - 1];
-  if (bits != 4 && ((a >= 16 && b >= 16) || (a >= 8 && b >= 8 && a * b >= 8192))) return transpose;
+  if (bits != 4 && ((a >= 16 && b >= 16) || (a >= 8 && b >= 8 && SaturatingMultiply(a, b) >= 8192)))
+    return transpose;
   return std::nullopt;
 }
 
@@ -238,7 +248,7 @@ std::optional<GpuFusions::Reduction> GpuFusions::RealReduction(InstrId root, Ins
     if (dim >= dims.size()) return std::nullopt;
     const bool reduced = is_reduced[dim] != 0;
     if (runs.empty() || runs.back().is_reduced != reduced) runs.push_back({reduced, 1});
-    runs.back().size *= dims[dim];
+    runs.back().size = SaturatingMultiply(runs.back().size, dims[dim]);
   }
   const auto count = [&](bool reduced) {
     return std::ranges::count(runs, reduced, &Run::is_reduced);
@@ -263,7 +273,7 @@ std::optional<GpuFusions::Reduction> GpuFusions::RealReduction(InstrId root, Ins
   } else if (count(false) == 1) {
     const auto [major, kept, minor] = around(false).sizes;
     if (kept == 1) {
-      reduction = {true, {1, 1, major * minor}};
+      reduction = {true, {1, 1, SaturatingMultiply(major, minor)}};
     } else if (minor == 1) {
       reduction = {false, {1, major, kept}};
     } else {
@@ -299,7 +309,7 @@ InstrId GpuFusions::FindReduction(const GpuFusion& fusion) const {
     hero = fusion.heroes[k];
   }
   if (!first) return {};
-  const int64_t elements =
+  const std::optional<int64_t> elements =
       ElementCount(module_.shapes, module_.instructions[module_.operands_of(hero)[0]].shape);
   for (size_t k = 0; k < fusion.roots.size(); ++k) {
     if (fusion.roots[k] == hero) continue;

@@ -6,6 +6,7 @@
 
 #include "assign/can_share.h"
 #include "assign/elementwise.h"
+#include "base/checked_math.h"
 #include "stowplan/hlo/element_type.h"
 
 namespace stowplan {
@@ -24,14 +25,7 @@ bool HaveEqualBits(const hlo::ShapeTable& shapes, ShapeId a, ShapeId b) {
     return type == hlo::ElementType::kPred ? 1 : hlo::BitWidth(type);
   };
   if (bits(a) == 0 || bits(a) != bits(b)) return false;  // tuples and tokens have no bits
-  const auto count = [&](ShapeId id) {
-    int64_t product = 1;
-    for (const int64_t dim : shapes.dims(id)) {
-      if (__builtin_mul_overflow(product, dim, &product)) return int64_t{-1};
-    }
-    return product;
-  };
-  return count(a) == count(b);
+  return CheckedProduct(shapes.dims(a)) == CheckedProduct(shapes.dims(b));
 }
 
 // cuBLASLt adds its third operand to the product, in place, when beta is not zero.

@@ -13,29 +13,6 @@ namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30U;
 
-// What a program may use of the main memory, in hundredths of a GiB, as the compilers' own messages
-// say it.
-struct Memory {
-  std::string_view target;
-  int64_t hundredths;
-};
-constexpr std::array<Memory, 7> kMemories = {{
-    {"tpu-v2", 748},
-    {"tpu-v3", 1548},
-    {"tpu-v4", 1525},
-    {"tpu-v5e", 1575},
-    {"tpu-v5p", 9573},
-    {"tpu-v6e", 3124},
-    {"tpu-v7x", 9474},
-}};
-
-// Beyond this the time sweep is given up: what is available less 2.5 GiB.
-int64_t SweepLimit(std::string_view target) {
-  const auto row = std::ranges::find(kMemories, target, &Memory::target);
-  return row == kMemories.end() ? std::numeric_limits<int64_t>::max()
-                                : (row->hundredths - 250) * kGiB / 100;
-}
-
 // Versions are listed oldest first; aliases stand with the name they are equal to.
 bool IsOlderThan(std::string_view version, std::string_view name) {
   version = hlo::KnownRelease(version);
@@ -49,72 +26,121 @@ bool IsOlderThan(std::string_view version, std::string_view name) {
   return rank(version) < rank(name);
 }
 
-// XLA changed this in July 2026.
-bool ReadsLastPosition(std::string_view version) {
-  return version != "libtpu-0.0.51" && IsOlderThan(version, "jaxlib-0.11.2");
-}
+// What some versions do otherwise than the newest one.
+struct Change {
+  bool (*is_in)(std::string_view version);
+  void (*apply)(Rules& rules);
+};
 
-// XLA changed this in June 2026.
-bool LendsCollectiveMemory(std::string_view version) {
-  return !IsOlderThan(version, "jaxlib-0.11.2");
-}
+constexpr std::array kAllChanges = {
+    // XLA changed this in July 2026; libtpu 0.0.51 is of an older release, but has it.
+    Change{[](std::string_view version) {
+             return version != "libtpu-0.0.51" && IsOlderThan(version, "jaxlib-0.11.2");
+           },
+           [](Rules& rules) { rules.reads_last_position = true; }},
+    Change{[](std::string_view version) { return IsOlderThan(version, "jaxlib-0.8.2"); },
+           [](Rules& rules) { rules.analysis.post_order = ComputationPostOrder::kAsPrinted; }},
+};
 
 // Since jaxlib 0.12, as in libtpu. Its reports look like those of 0.11: who guesses a version from
 // them does not get this one.
-bool HasThreadLocalsByNumber(std::string_view version) {
-  return hlo::KnownRelease(version) == "jaxlib-0.12.0";
-}
+constexpr Change kThreadLocalsByNumber = {
+    [](std::string_view version) { return hlo::KnownRelease(version) == "jaxlib-0.12.0"; },
+    [](Rules& rules) { rules.thread_locals_by_number = true; }};
 
-Rules TpuRules(const Target& target, std::string_view version) {
-  Rules rules = {.target = target, .sharing = Sharing::kTpu, .alignment = 512};
-  rules.analysis = {.computations = ComputationList::kPostOrderThenAsync,
-                    .async_birth = AsyncBirth::kAtStart};
+constexpr std::array kCpuChanges = {
+    kThreadLocalsByNumber,
+    Change{[](std::string_view version) { return IsOlderThan(version, "jaxlib-0.10.2"); },
+           [](Rules& rules) { rules.analysis.no_ops = NoOps::kOperandBitcasts; }},
+    Change{[](std::string_view version) { return IsOlderThan(version, "jaxlib-0.4.35"); },
+           [](Rules& rules) { rules.alignment = 16; }},
+};
+
+constexpr std::array kGpuChanges = {
+    kThreadLocalsByNumber,
+    // XLA changed this in June 2026.
+    Change{[](std::string_view version) { return IsOlderThan(version, "jaxlib-0.11.2"); },
+           [](Rules& rules) { rules.lending_space = -1; }},
+};
+
+constexpr std::array kTpuChanges = {
+    Change{[](std::string_view version) { return IsOlderThan(version, "libtpu-0.0.51"); },
+           [](Rules& rules) {
+             const Rules plain;
+             rules.order = plain.order;
+             rules.thread_locals_by_number = plain.thread_locals_by_number;
+             rules.has_sparse_core = plain.has_sparse_core;
+             rules.swept_spaces = plain.swept_spaces;
+             rules.sweep_limit = plain.sweep_limit;
+           }},
+};
+
+// Where another pass has placed values; the first generations have no such pass.
+struct PresetSpace {
+  int64_t number = -1;
+};
+// What a program may use of the main memory, in hundredths of a GiB, as the compilers' own messages
+// say it.
+struct Memory {
+  int64_t hundredths = 0;
+};
+
+constexpr Rules TpuRules(PresetSpace preset, Memory memory) {
+  Rules rules = {.analysis = {.computations = ComputationList::kPostOrderThenAsync,
+                              .async_birth = AsyncBirth::kAtStart},
+                 .sharing = Sharing::kTpu,
+                 .alignment = 512,
+                 .order = AssignOrder::kEarliestFirst,
+                 .thread_locals_by_number = true,
+                 .swept_spaces = (uint64_t{1} << 0U) | (uint64_t{1} << 6U),
+                 .preset_space = preset.number,
+                 .has_sparse_core = true,
+                 // Beyond this the time sweep is given up: what is available less 2.5 GiB.
+                 .sweep_limit = (memory.hundredths - 250) * kGiB / 100};
   rules.space_alignments[0] = 16384;
   rules.space_alignments[1] = 4096;
   rules.space_alignments[2] = 4;
   rules.space_alignments[3] = 4096;
   for (const int64_t space : {8, 10, 11, 12}) rules.space_alignments[space] = 4;
-  // The first generations have no memory-space assignment.
-  if (target.name != "tpu-v2" && target.name != "tpu-v3")
-    rules.preset_space = target.name == "tpu-v4" ? 3 : 1;
-  rules.reads_last_position = ReadsLastPosition(version);
-  if (IsOlderThan(version, "libtpu-0.0.51")) return rules;
-  rules.order = AssignOrder::kEarliestFirst;
-  rules.thread_locals_by_number = true;
-  rules.has_sparse_core = true;
-  rules.swept_spaces = (uint64_t{1} << 0U) | (uint64_t{1} << 6U);
-  rules.sweep_limit = SweepLimit(target.name);
   return rules;
 }
 
-Rules RulesOfBackend(const Target& target, std::string_view version) {
-  const bool reads_last_position = ReadsLastPosition(version);
-  if (target.name == "cpu") {
-    return {.target = target,
-            .analysis = {.no_ops = IsOlderThan(version, "jaxlib-0.10.2") ? NoOps::kOperandBitcasts
-                                                                         : NoOps::kBitcasts},
-            .reads_last_position = reads_last_position,
-            .alignment = IsOlderThan(version, "jaxlib-0.4.35") ? 16 : 64,
-            .thread_locals_by_number = HasThreadLocalsByNumber(version)};
-  }
-  if (target.name == "gpu") {
-    return {.target = target,
-            .analysis = {.no_ops = NoOps::kBitcastsAndReshapes},
-            .sharing = Sharing::kGpu,
-            .reads_last_position = reads_last_position,
-            .alignment = 256,
-            .thread_locals_by_number = HasThreadLocalsByNumber(version),
-            .lending_space = LendsCollectiveMemory(version) ? 1 : -1};
-  }
-  return TpuRules(target, version);
-}
+struct Backend {
+  std::string_view target;
+  Rules rules;                      // of the newest version
+  std::span<const Change> changes;  // besides kAllChanges
+};
+constexpr std::array kBackends = {
+    Backend{"cpu", {.alignment = 64}, kCpuChanges},
+    Backend{"gpu",
+            {.analysis = {.no_ops = NoOps::kBitcastsAndReshapes},
+             .sharing = Sharing::kGpu,
+             .alignment = 256,
+             .lending_space = 1},
+            kGpuChanges},
+    Backend{"tpu-v2", TpuRules({}, {748}), kTpuChanges},
+    Backend{"tpu-v3", TpuRules({}, {1548}), kTpuChanges},
+    Backend{"tpu-v4", TpuRules({3}, {1525}), kTpuChanges},
+    Backend{"tpu-v5e", TpuRules({1}, {1575}), kTpuChanges},
+    Backend{"tpu-v5p", TpuRules({1}, {9573}), kTpuChanges},
+    Backend{"tpu-v6e", TpuRules({1}, {3124}), kTpuChanges},
+    Backend{"tpu-v7x", TpuRules({1}, {9474}), kTpuChanges},
+};
 
 }  // namespace
 
 Rules RulesOf(const Target& target, std::string_view version) {
-  Rules rules = RulesOfBackend(target, version);
-  if (IsOlderThan(version, "jaxlib-0.8.2"))
-    rules.analysis.post_order = ComputationPostOrder::kAsPrinted;
+  const auto known = std::ranges::find(kBackends, target.name, &Backend::target);
+  // A target that has no row is a TPU of a generation to come.
+  const Backend& backend = known == kBackends.end() ? kBackends.back() : *known;
+  Rules rules = backend.rules;
+  rules.target = target;
+  for (const std::span<const Change> changes :
+       {std::span<const Change>(kAllChanges), backend.changes}) {
+    for (const Change& change : changes) {
+      if (change.is_in(version)) change.apply(rules);
+    }
+  }
   return rules;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace stowplan {
 
@@ -15,10 +16,29 @@ namespace stowplan {
   return sum;
 }
 
+[[nodiscard]] inline std::optional<int64_t> CheckedSubtract(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) return std::nullopt;
+  return difference;
+}
+
 [[nodiscard]] inline std::optional<int64_t> CheckedMultiply(int64_t a, int64_t b) {
   int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product)) return std::nullopt;
   return product;
+}
+
+// The product of sizes; nothing when it does not fit or one is negative. Where one is 0 it is 0, in
+// whatever order they stand: an array with an empty dimension has no elements.
+[[nodiscard]] inline std::optional<int64_t> CheckedProduct(std::span<const int64_t> sizes) {
+  std::optional<int64_t> product = 1;
+  bool is_empty = false;
+  for (const int64_t size : sizes) {
+    if (size < 0) return std::nullopt;
+    is_empty = is_empty || size == 0;
+    if (product) product = CheckedMultiply(*product, size);
+  }
+  return is_empty ? 0 : product;
 }
 
 // The smallest multiple of `step` that is not below `a`. Needs a >= 0, step > 0.
@@ -37,6 +57,14 @@ inline int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
   return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+// The product, or the nearest number there is: for sizes that are only compared with small ones.
+inline int64_t SaturatingMultiply(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? std::numeric_limits<int64_t>::max()
+                            : std::numeric_limits<int64_t>::min();
 }
 
 }  // namespace stowplan

@@ -22,13 +22,15 @@ void Executor::Bind(InstrId parameter, InstrId argument) {
 }
 
 void Executor::RunCall(InstrId id) {
-  if (module_.called_by(id).empty()) return;
   const CompId callee = module_.called_by(id)[0];
   if (is_inner_) Note(EventKind::kInner, {callee.index});
   BindAll(callee, module_.operands_of(id));
-  RunComputation(callee);
+  Call(callee);
+}
+
+void Executor::EndCall(InstrId id) {
   Tick(id);
-  Bind(id, module_.computations[callee].root);
+  Bind(id, module_.computations[module_.called_by(id)[0]].root);
 }
 
 void Executor::RunAsyncStart(InstrId id) {
@@ -55,16 +57,23 @@ void Executor::RunAsyncUpdate(InstrId id) {
 }
 
 void Executor::RunAsync(InstrId id, InstrId start, std::vector<InstrId> arguments) {
-  const std::vector<ReadPart> reads = std::exchange(reads_, {});
+  std::vector<ReadPart> reads = std::exchange(reads_, {});
   Flight& flight = flights_[start];
   flight.arguments = std::move(arguments);
   const std::span<const CompId> called = module_.called_by(start);
   const bool runs = !flight.is_under_way && !called.empty() &&
                     module_.parameters_of(called[0]).size() <= flight.arguments.size();
-  if (runs) {
-    BindAll(called[0], flight.arguments);
-    RunComputation(called[0]);  // `flight` may be gone now
+  if (!runs) {
+    EndAsync(id, start, reads, runs);
+    return;
   }
+  BindAll(called[0], flight.arguments);
+  frames_.back().waiting = AsyncCall{.start = start, .reads = std::move(reads)};
+  Call(called[0]);
+}
+
+void Executor::EndAsync(InstrId id, InstrId start, const std::vector<ReadPart>& reads, bool runs) {
+  const std::span<const CompId> called = module_.called_by(start);
   Tick(id);
   FindSources(module_, trees_, id, sources_);
   // The parts that were given late; where the report names a place for the result, the wrapped
@@ -103,12 +112,12 @@ void Executor::CheckFlight(InstrId done) {
   const InstrId start = StartOf(done);
   const auto flight = flights_.find(start);
   if (start.is_none() || flight == flights_.end() || module_.called_by(start).empty()) return;
-  for (const Memory::Change& change : write_sets_.Of(module_.called_by(start)[0])) {
+  VisitWrites(module_.called_by(start)[0], [&](const Memory::Change& change) {
     Note(EventKind::kUntouched,
          {change.bytes.allocation, change.bytes.begin, change.bytes.end, start.index});
     const auto later = memory_.FindLater(change.bytes, flight->second.step);
     if (later) witness_.AddInFlight(change.bytes, change.row, *later, start, done);
-  }
+  });
   flights_.erase(start);
 }
 

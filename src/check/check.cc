@@ -10,6 +10,8 @@
 #include "check/execute.h"
 #include "check/names.h"
 #include "check/trace.h"
+#include "hlo/verify.h"
+#include "hlo/verify_complaints.h"
 #include "target/size.h"
 
 namespace stowplan::check {
@@ -108,6 +110,33 @@ std::vector<int64_t> TimesOf(const hlo::Module& module, const std::vector<InstrI
 
 namespace {
 
+// The executor hands results part by part to what is called and back, so that both must have the
+// same parts. hlo::VerifyCalls lets shapes of unbounded arrays differ; they may not differ in that.
+Diagnostics FindOtherParts(const hlo::Module& module, const Trees& trees) {
+  hlo::Complaints complaints(module);
+  const auto count = [&](InstrId id) { return trees.count(module.instructions[id].shape); };
+  const auto compare = [&](InstrId id, InstrId other) {
+    if (count(id) != count(other))
+      complaints.At(id, fmt::format("it has {} parts, and {} has {}", count(id), module.name(other),
+                                    count(other)));
+  };
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const InstrId id(i);
+    const hlo::Opcode opcode = module.instructions[id].opcode;
+    if (opcode == hlo::Opcode::kWhile) {
+      const CompId body = module.called_by(id)[0];
+      compare(id, module.operands_of(id)[0]);
+      compare(id, module.parameters_of(body)[0]);
+      compare(id, module.parameters_of(module.called_by(id)[1])[0]);
+      compare(id, module.computations[body].root);
+    } else if (opcode == hlo::Opcode::kConditional || opcode == hlo::Opcode::kCall) {
+      for (const CompId called : module.called_by(id))
+        compare(id, module.computations[called].root);
+    }
+  }
+  return std::move(complaints).Finish();
+}
+
 // Instructions that are executed before an operand is there.
 void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>>& orders,
                Findings& findings) {
@@ -170,6 +199,10 @@ Result<Certified> Check(const hlo::Module& module, const report::Report& report,
   if (!report.has_assignment) return Fail(file, "the report has no assignment");
   const std::optional<Trees> trees = Trees::Of(module);
   if (!trees) return Fail(file, "the tuples of the program are too large");
+  if (Diagnostics complaints = hlo::VerifyCalls(module); !complaints.empty())
+    return std::unexpected(std::move(complaints));
+  if (Diagnostics complaints = FindOtherParts(module, *trees); !complaints.empty())
+    return std::unexpected(std::move(complaints));
   std::vector<int64_t> sizes(module.shapes.size(), 0);
   for (size_t s = 0; s < sizes.size(); ++s) {
     // Shapes without a size are never placed.

@@ -10,23 +10,25 @@
 namespace stowplan::check {
 
 void Executor::RunConditional(InstrId id) {
-  const std::span<const InstrId> operands = module_.operands_of(id);
-  const std::span<const CompId> branches = module_.called_by(id);
-  if (operands.size() != branches.size() + 1) return;
-  const uint32_t top = trees_.top(id);
-  Read(trees_.top(operands[0]), {id});
+  Read(trees_.top(module_.operands_of(id)[0]), {id});
   Note(EventKind::kFork);
-  Merge merge;
-  std::vector<Memory::Change> changes;
-  for (size_t k = 0; k < branches.size(); ++k) {
-    const Memory::Mark mark = memory_.Begin();
-    Note(EventKind::kBranch);
-    BindAll(branches[k], operands.subspan(k + 1, 1));
-    RunComputation(branches[k]);
-    AddBranch(id, module_.computations[branches[k]].root, merge);
-    const std::vector<Memory::Change> more = memory_.Undo(mark);
-    changes.insert(changes.end(), more.begin(), more.end());
-  }
+  frames_.back().waiting = BranchCall();
+  BeginBranch(id, 0);
+}
+
+void Executor::BeginBranch(InstrId id, size_t branch) {
+  BranchCall& call = std::get<BranchCall>(frames_.back().waiting);
+  call.branch = branch;
+  call.mark = memory_.Begin();
+  Note(EventKind::kBranch);
+  const CompId called = module_.called_by(id)[branch];
+  BindAll(called, module_.operands_of(id).subspan(branch + 1, 1));
+  Call(called);
+}
+
+void Executor::EndConditional(InstrId id, const Merge& merge,
+                              const std::vector<Memory::Change>& changes) {
+  const uint32_t top = trees_.top(id);
   Note(EventKind::kJoin);
   Tick(id);
   for (const Memory::Change& change : changes) Lose(change);
@@ -97,15 +99,12 @@ std::vector<uint8_t> Executor::FindChanging(InstrId loop, const std::vector<Cell
 }
 
 void Executor::RunWhile(InstrId id) {
-  if (module_.called_by(id).size() < 2 || module_.operands_of(id).empty()) return;
   const CompId body = module_.called_by(id)[0];
   const CompId condition = module_.called_by(id)[1];
-  if (module_.parameters_of(body).size() != 1 || module_.parameters_of(condition).size() != 1)
-    return;
   const InstrId initial = module_.operands_of(id)[0];
   const uint32_t count = trees_.count(shape(id));
   const InstrId inside = module_.parameters_of(body)[0];
-  Loop loop;
+  Loop& loop = frames_.back().waiting.emplace<Loop>();
   loop.instruction = id;
   loop.tops = {trees_.top(inside), trees_.top(module_.parameters_of(condition)[0]), trees_.top(id)};
   for (size_t view = 0; view < Loop::kViews; ++view) {
@@ -119,43 +118,49 @@ void Executor::RunWhile(InstrId id) {
     }
   }
   loop.changes = FindChanging(id, loop.states[0]);
-  // If the body does not leave all of the state in its place, the next iteration begins without
-  // these parts: once more, then. No sound plan comes here.
-  while (true) {
-    const Trace::Mark trace = BeginTrace();
-    const Witness::Mark findings = witness_.Begin();
-    const Memory::Mark before = memory_.Begin();
-    if (!RunIteration(loop) || is_too_long_) {
-      memory_.Keep(before);
-      break;
-    }
-    UndoTrace(trace);
-    witness_.Undo(findings);
-    memory_.Undo(before);
-  }
-  Tick(id);
+  BeginIteration(loop);
 }
 
-bool Executor::RunIteration(Loop& loop) {
-  const InstrId id = loop.instruction;
-  const CompId body = module_.called_by(id)[0];
-  const CompId condition = module_.called_by(id)[1];
-  const uint32_t top = trees_.top(id);
-  const auto count = static_cast<uint32_t>(loop.changes.size());
+void Executor::BeginIteration(Loop& loop) {
+  loop.is_in_body = false;
+  loop.trace = BeginTrace();
+  loop.findings = witness_.Begin();
+  loop.before = memory_.Begin();
   if (trace_ != nullptr) NoteLost(loop);
-  for (const Memory::Change& change : write_sets_.Of(condition)) Lose(change);
-  for (const Memory::Change& change : write_sets_.Of(body)) Lose(change);
+  LoseWrites(loop);
   EnterLoop(loop);
   Note(EventKind::kHead);
-  const std::vector<Cell> head(cells_.begin() + top, cells_.begin() + top + count);
-  RunComputation(condition);
-  const InstrId answer = module_.computations[condition].root;
-  Read(trees_.top(answer), {.instruction = id});
+  const auto top = cells_.begin() + trees_.top(loop.instruction);
+  loop.head.assign(top, top + std::ssize(loop.changes));
+  Call(module_.called_by(loop.instruction)[1]);
+}
+
+void Executor::LoseWrites(const Loop& loop) {
+  for (const CompId called :
+       {module_.called_by(loop.instruction)[1], module_.called_by(loop.instruction)[0]}) {
+    VisitWrites(called, [&](const Memory::Change& change) {
+      // In a loop inside of a loop, most of it is lost already.
+      if (!memory_.IsLostSince(change.bytes, last_departure_)) Lose(change);
+    });
+  }
+}
+
+void Executor::EnterBody(Loop& loop) {
+  const auto [body, condition] =
+      std::pair(module_.called_by(loop.instruction)[0], module_.called_by(loop.instruction)[1]);
+  Read(trees_.top(module_.computations[condition].root), {.instruction = loop.instruction});
   Note(EventKind::kBody);
-  const Memory::Mark mark = memory_.Begin();
-  RunComputation(body);
+  loop.body = memory_.Begin();
+  loop.is_in_body = true;
+  Call(body);
+}
+
+bool Executor::EndIteration(Loop& loop) {
+  const InstrId id = loop.instruction;
+  const uint32_t top = trees_.top(id);
+  const auto count = static_cast<uint32_t>(loop.changes.size());
   bool is_worse = false;
-  const InstrId root = module_.computations[body].root;
+  const InstrId root = module_.computations[module_.called_by(id)[0]].root;
   for (uint32_t part = 0; part < count; ++part) {
     Cell back = cell(root, part);
     for (size_t view = 0; view < Loop::kViews; ++view) {
@@ -164,23 +169,30 @@ bool Executor::RunIteration(Loop& loop) {
       loop.is_lost[view][part] = 1;
       is_worse = true;
     }
-    if (IsTable(top + part) && loop.changes[part] == 0 && back.content != head[part].content) {
+    if (IsTable(top + part) && loop.changes[part] == 0 && back.content != loop.head[part].content) {
       loop.changes[part] = 1;
       is_worse = true;
     }
   }
-  memory_.Undo(mark);
+  memory_.Undo(loop.body);
   Note(EventKind::kBack);
-  std::ranges::copy(head, cells_.begin() + top);
+  std::ranges::copy(loop.head, cells_.begin() + top);
+  if (is_worse) {
+    UndoTrace(loop.trace);
+    witness_.Undo(loop.findings);
+    memory_.Undo(loop.before);
+  } else {
+    memory_.Keep(loop.before);
+  }
   return is_worse;
 }
 
 void Executor::NoteLost(const Loop& loop) {
   std::vector<Bytes> lost;
   for (const CompId called : module_.called_by(loop.instruction).first(2)) {
-    for (const Memory::Change& change : write_sets_.Of(called)) {
+    VisitWrites(called, [&](const Memory::Change& change) {
       if (change.bytes.begin < change.bytes.end) lost.push_back(change.bytes);
-    }
+    });
   }
   std::ranges::sort(lost, {}, [](const Bytes& b) { return std::pair(b.allocation, b.begin); });
   Note(EventKind::kLoop);

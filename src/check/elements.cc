@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "stowplan/hlo/element_type.h"
 
 namespace stowplan::check {
@@ -73,11 +74,7 @@ bool KeepsElementOrder(const ShapeTable& shapes, const Box& box) {
 }  // namespace
 
 int64_t CountElements(const ShapeTable& shapes, ShapeId id) {
-  int64_t count = 1;
-  for (const int64_t dim : shapes.dims(id)) {
-    if (__builtin_mul_overflow(count, dim, &count)) return -1;
-  }
-  return count;
+  return CheckedProduct(shapes.dims(id)).value_or(-1);
 }
 
 bool HasOneElement(const ShapeTable& shapes, ShapeId id) {
@@ -108,9 +105,10 @@ std::optional<Box> BoxOfSlice(const Module& module, InstrId slice) {
           .sizes = {}};
   const std::span<const int64_t> rows = Module::Rows(module.ints, attribute->rows());
   for (size_t r = 0; r + 2 < rows.size(); r += 3) {
-    if (rows[r + 2] != 1 && rows[r + 1] - rows[r] > 1) return std::nullopt;
+    const std::optional<int64_t> size = CheckedSubtract(rows[r + 1], rows[r]);
+    if (!size || (rows[r + 2] != 1 && *size > 1)) return std::nullopt;
     box.starts.push_back(rows[r]);
-    box.sizes.push_back(rows[r + 1] - rows[r]);
+    box.sizes.push_back(*size);
   }
   return Checked(module.shapes, std::move(box));
 }
@@ -132,6 +130,7 @@ std::optional<Box> BoxOfUpdate(const Module& module, InstrId update) {
     if (literal.empty() || error != std::errc() || end != literal.data() + literal.size())
       return std::nullopt;
     // A slice that would end outside is moved inside.
+    if (dims[d] < 0 || sizes[d] < 0) return std::nullopt;
     box.starts.push_back(std::max<int64_t>(0, std::min(start, dims[d] - sizes[d])));
   }
   return Checked(module.shapes, std::move(box));

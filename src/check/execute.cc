@@ -1,53 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of the program: what is read, what is written.
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "check/executor.h"
 
 namespace stowplan::check {
 
 Result<void> Executor::Run() {
-  if (FindDepth() > kMaxDepth) {
-    return Fail(module_.source ? module_.source->name() : std::string(),
-                "computations call each other so deep that the program cannot be executed");
+  const std::string file = module_.source ? module_.source->name() : std::string();
+  const int64_t limit = budget_;
+  if (const int64_t length = FindLength(); length > limit) {
+    return Fail(file, length == std::numeric_limits<int64_t>::max()
+                          ? fmt::format("with a copy of each computation for every call, the "
+                                        "program has more instructions than 64 bits can count; "
+                                        "the limit is {}",
+                                        limit)
+                          : fmt::format("with a copy of each computation for every call, the "
+                                        "program has {} instructions; the limit is {}",
+                                        length, limit));
   }
   Load();
   Note(EventKind::kBegin);
   const CompId entry = module_.entry;
   RunComputation(entry);
-  Finish();
+  if (!is_too_long_) Finish();
   Note(EventKind::kEnd);
   is_inner_ = true;
   for (const CompId id : FindInner()) {
-    if (witness_.HasRun(id)) continue;
+    if (witness_.HasRun(id) || is_too_long_) continue;
     Note(EventKind::kInner, {id.index});
     for (const InstrId parameter : module_.parameters_of(id)) DefineAll(parameter);
     RunComputation(id);
   }
   if (is_too_long_) {
-    return Fail(module_.source ? module_.source->name() : std::string(),
-                "computations are called from so many places that the program is too long to be "
-                "executed");
+    return Fail(file,
+                fmt::format("loops nest so deep that executing the program takes more than {} "
+                            "steps",
+                            limit));
   }
   return {};
 }
 
-int Executor::FindDepth() {
-  std::vector<int> depths(module_.computations.size(), 1);
-  // Callees stand before their callers.
-  for (size_t c = 0; c < depths.size(); ++c) {
-    for (const InstrId id : plan_.orders[c]) {
-      if (!RunsWhatItCalls(opcode(id))) continue;
-      for (const CompId callee : module_.called_by(id))
-        depths[c] = std::max(depths[c], depths[callee.index] + 1);
+int64_t Executor::FindLength() {
+  constexpr int64_t kUnknown = -1;
+  std::vector<int64_t> lengths(module_.computations.size(), kUnknown);
+  std::vector<CompId> wanted = FindInner();
+  wanted.push_back(module_.entry);
+  int64_t total = 0;
+  std::vector<CompId> stack;
+  for (const CompId id : wanted) {
+    stack.push_back(id);
+    while (!stack.empty()) {
+      const CompId next = stack.back();
+      if (lengths[next.index] != kUnknown) {
+        stack.pop_back();
+        continue;
+      }
+      const size_t depth = stack.size();
+      int64_t length = std::ssize(plan_.orders[next.index]);
+      for (const InstrId instruction : plan_.orders[next.index]) {
+        if (!RunsWhatItCalls(opcode(instruction))) continue;
+        for (const CompId callee : module_.called_by(instruction)) {
+          if (lengths[callee.index] == kUnknown) stack.push_back(callee);
+          length = SaturatingAdd(length, lengths[callee.index]);
+        }
+      }
+      if (stack.size() > depth) continue;  // those first
+      lengths[next.index] = length;
+      stack.pop_back();
     }
+    total = SaturatingAdd(total, lengths[id.index]);
   }
-  int deepest = depths[module_.entry.index];
-  for (const CompId id : FindInner()) deepest = std::max(deepest, depths[id.index]);
-  return deepest;
+  return total;
 }
 
 ContentId Executor::TableContent(uint32_t row) {
@@ -141,13 +171,53 @@ void Executor::DefineConstant(InstrId id) {
 }
 
 void Executor::RunComputation(CompId id) {
-  for (const InstrId instruction : plan_.orders[id.index]) {
-    if (is_too_long_ || write_sets_.is_too_long() || --budget_ < 0) {
+  Call(id);
+  while (!frames_.empty() && !is_too_long_) {
+    Frame& frame = frames_.back();
+    const std::vector<InstrId>& order = plan_.orders[frame.computation.index];
+    if (frame.next == order.size()) {
+      frames_.pop_back();
+      if (!frames_.empty()) Resume();
+    } else if (--budget_ >= 0) {
+      frame.caller = order[frame.next++];
+      Step(frame.caller);
+    } else {
       is_too_long_ = true;
-      break;
     }
-    Step(instruction);
   }
+  frames_.clear();
+}
+
+void Executor::Resume() {
+  Frame& frame = frames_.back();
+  const InstrId id = frame.caller;
+  if (AsyncCall* const flight = std::get_if<AsyncCall>(&frame.waiting)) {
+    EndAsync(id, flight->start, flight->reads, /*runs=*/true);
+  } else if (BranchCall* const call = std::get_if<BranchCall>(&frame.waiting)) {
+    AddBranch(id, module_.computations[module_.called_by(id)[call->branch]].root, call->merge);
+    const std::vector<Memory::Change> more = memory_.Undo(call->mark);
+    call->changes.insert(call->changes.end(), more.begin(), more.end());
+    if (call->branch + 1 < module_.called_by(id).size()) {
+      BeginBranch(id, call->branch + 1);
+      return;
+    }
+    EndConditional(id, call->merge, call->changes);
+  } else if (Loop* const loop = std::get_if<Loop>(&frame.waiting)) {
+    if (!loop->is_in_body) {
+      EnterBody(*loop);
+      return;
+    }
+    // If the body does not leave all of the state in its place, the next iteration begins without
+    // these parts: once more, then. No sound plan comes here.
+    if (EndIteration(*loop)) {
+      BeginIteration(*loop);
+      return;
+    }
+    Tick(id);
+  } else {
+    EndCall(id);
+  }
+  frame.waiting = std::monostate();
 }
 
 void Executor::Step(InstrId id) {

@@ -5,9 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <variant>
 #include <vector>
 
 #include "check/contents.h"
@@ -43,7 +46,7 @@ class Executor {
         plan_(plan),
         memory_(plan.report.allocations.size(), plan.report.values.size()),
         contents_(plan.module),
-        write_sets_(plan, BudgetOf(plan.module)),
+        write_sets_(plan),
         overwriting_(plan.module, plan.trees),
         invariants_(plan.module, plan.trees),
         witness_(plan.module, plan.report, plan.trees, verdict),
@@ -56,12 +59,11 @@ class Executor {
   Result<void> Run();
 
  private:
-  // A computation that is called from many places is executed for each of them.
+  // A computation that is called from many places is executed for each of them, so that a short
+  // program may take for ever. Those that XLA compiles have a computation for each call.
   static constexpr int64_t kStepsPerInstruction = 64;
-  // Calls nest this deep at most: they are run by recursion.
-  static constexpr int kMaxDepth = 500;
   static int64_t BudgetOf(const hlo::Module& module) {
-    return 1'000'000 + kStepsPerInstruction * static_cast<int64_t>(module.instructions.size());
+    return 16'000'000 + kStepsPerInstruction * static_cast<int64_t>(module.instructions.size());
   }
 
   [[nodiscard]] Opcode opcode(InstrId id) const { return module_.instructions[id].opcode; }
@@ -109,14 +111,24 @@ class Executor {
   void Load();
   void DefineConstant(InstrId id);
 
-  // How deep the computations that are run nest.
-  int FindDepth();
+  // How many instructions are executed, and no more than INT64_MAX.
+  int64_t FindLength();
   static bool RunsWhatItCalls(Opcode opcode) {
     return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall ||
            opcode == Opcode::kAsyncStart;
   }
 
+  // Executes the computation, and all that it calls. Calls may nest as deep as the module is long:
+  // who calls waits in a frame, not on the stack.
   void RunComputation(CompId id);
+  // The computation is executed next, then Resume is told.
+  void Call(CompId id) { frames_.push_back({.computation = id}); }
+  // Goes on with the instruction that has called.
+  void Resume();
+  // All that the computation may write.
+  void VisitWrites(CompId id, const std::function<void(const Memory::Change&)>& visit) {
+    if (!write_sets_.Visit(id, budget_, visit)) is_too_long_ = true;
+  }
 
   // Time as XLA counts it: callees stand before their callers.
   void Tick(InstrId id) {
@@ -191,12 +203,15 @@ class Executor {
   }
 
   void RunCall(InstrId id);
+  void EndCall(InstrId id);
 
   void RunAsyncStart(InstrId id);
   void RunAsyncUpdate(InstrId id);
   // The wrapped computation runs when all its operands are there, which a start may leave to an
   // update.
   void RunAsync(InstrId id, InstrId start, std::vector<InstrId> arguments);
+  // `reads` is what the instruction itself has read; `runs`: the wrapped computation was executed.
+  void EndAsync(InstrId id, InstrId start, const std::vector<ReadPart>& reads, bool runs);
   // The start of the operation that this done or update belongs to; none when it is neither.
   [[nodiscard]] InstrId StartOf(InstrId id) const;
   // The step until which the operation itself wrote.
@@ -208,6 +223,7 @@ class Executor {
   // Until now, an operation that this instruction started has written.
   void Depart(InstrId start) {
     flights_[start].step = step_;
+    last_departure_ = step_;
     Note(EventKind::kDepart, {start.index});
   }
   // What the wrapped computation wrote must still be there.
@@ -226,7 +242,9 @@ class Executor {
   };
 
   void RunConditional(InstrId id);
+  void BeginBranch(InstrId id, size_t branch);
   void AddBranch(InstrId id, InstrId root, Merge& merge);
+  void EndConditional(InstrId id, const Merge& merge, const std::vector<Memory::Change>& changes);
 
   // Parts of a loop's state that are not always what they were at first.
   std::vector<uint8_t> FindChanging(InstrId loop, const std::vector<Cell>& state);
@@ -240,12 +258,24 @@ class Executor {
     std::array<std::vector<Cell>, kViews> states;      // at first
     std::array<std::vector<uint8_t>, kViews> is_lost;  // not where the position has it
     std::vector<uint8_t> changes;                      // not always the same
+
+    // The iteration under way.
+    bool is_in_body = false;  // or in the condition
+    std::vector<Cell> head;
+    Trace::Mark trace = 0;
+    Witness::Mark findings = 0;
+    Memory::Mark before = 0;
+    Memory::Mark body = 0;
   };
 
   void RunWhile(InstrId id);
-  // The condition and, on the side, the body. Whether parts of the state got lost in it, or tables
-  // changed, that were not known to.
-  bool RunIteration(Loop& loop);
+  // The condition and, on the side, the body.
+  void BeginIteration(Loop& loop);
+  void EnterBody(Loop& loop);
+  // Whether parts of the state got lost in it, or tables changed, that were not known to.
+  bool EndIteration(Loop& loop);
+  // What is known at its head: nothing of all that it may write.
+  void LoseWrites(const Loop& loop);
   // The state at the head of the loop: of some iteration, in its places but where it is lost.
   void EnterLoop(const Loop& loop);
   // All bytes that the loop may write.
@@ -286,10 +316,32 @@ class Executor {
     bool is_under_way = false;
   };
   std::map<InstrId, Flight> flights_;  // by start
-  std::vector<uint32_t> donated_;      // rows of entry parameters
-  std::vector<InstrId> loaded_;        // constants that are there at the start
+  int64_t last_departure_ = -1;        // the step of the last start
+
+  // What an instruction was about when it called.
+  struct AsyncCall {
+    InstrId start;
+    std::vector<ReadPart> reads;
+  };
+  struct BranchCall {
+    size_t branch = 0;
+    Memory::Mark mark = 0;
+    Merge merge;
+    std::vector<Memory::Change> changes;
+  };
+  using Waiting = std::variant<std::monostate, AsyncCall, BranchCall, Loop>;
+  // A computation under way.
+  struct Frame {
+    CompId computation;
+    size_t next = 0;      // in its order
+    InstrId caller = {};  // the instruction of it that has called
+    Waiting waiting = {};
+  };
+  std::deque<Frame> frames_;       // the innermost is last; rows stay where they are
+  std::vector<uint32_t> donated_;  // rows of entry parameters
+  std::vector<InstrId> loaded_;    // constants that are there at the start
   int64_t step_ = 0;
-  int64_t budget_ = 0;
+  int64_t budget_ = 0;  // steps that are left
   bool is_inner_ = false;
   bool is_too_long_ = false;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory_resource>
 #include <optional>
@@ -56,6 +57,15 @@ class Memory {
                                              int64_t since = -1) const;
   // The first piece that was written after `step`.
   [[nodiscard]] std::optional<Mismatch> FindLater(const Bytes& bytes, int64_t step) const;
+
+  // Whether all of it was lost at once, after `step`.
+  [[nodiscard]] bool IsLostSince(const Bytes& bytes, int64_t step) const {
+    const Pieces& pieces = pieces_[bytes.allocation];
+    const auto next = pieces.upper_bound(bytes.begin);
+    if (next == pieces.begin()) return false;
+    const Piece& piece = std::prev(next)->second;
+    return piece.content == kLost && piece.end >= bytes.end && piece.step > step;
+  }
 
   // Pieces of `bytes` that were written at `step`, but not as the part `row`.
   [[nodiscard]] std::vector<Mismatch> FindRivals(const Bytes& bytes, int64_t step,

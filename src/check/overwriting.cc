@@ -104,6 +104,8 @@ bool TransposeKeepsOrder(const Module& module, InstrId transpose) {
   if (attribute == nullptr) return false;
   const std::span<const int64_t> dimensions = Module::Rows(module.ints, attribute->rows());
   const ShapeId from = module.instructions[module.operands_of(transpose)[0]].shape;
+  if (dimensions.size() != module.shapes.dims(module.instructions[transpose].shape).size())
+    return false;
   std::vector<int64_t> moved;
   for (const int64_t d : StridedDimensions(module.shapes, module.instructions[transpose].shape))
     moved.push_back(dimensions[static_cast<size_t>(d)]);
@@ -320,10 +322,10 @@ bool Overwriting::IsSafe(InstrId user, size_t k, uint32_t input, uint32_t output
       return is_output(k) && LieAlike(module_.shapes, from, to);
     case Opcode::kTriangularSolve:
     case Opcode::kRaggedAllToAll:
-      return k == 1;
+      return k == 1 && LieAlike(module_.shapes, from, to);
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
-      return operands.size() == 4 && k == 1;
+      return operands.size() == 4 && k == 1 && LieAlike(module_.shapes, from, to);
     case Opcode::kCustomCall: {
       if (IsDeclared(user, k, input, output)) return true;
       const hlo::Attribute* target = module_.FindAttribute(user, AttributeKey::kCustomCallTarget);
@@ -369,6 +371,25 @@ Overwriting::Maker Overwriting::MakerOf(CompId body, std::vector<int64_t> index)
   }
 }
 
+InstrId Overwriting::TargetOf(InstrId fusion, uint32_t output) const {
+  InstrId target = module_.computations[module_.called_by(fusion)[0]].root;
+  for (const int64_t number : trees_.IndexOf(module_, trees_.top(fusion) + output)) {
+    while (module_.instructions[target].opcode == Opcode::kBitcast)
+      target = module_.operands_of(target)[0];
+    if (module_.instructions[target].opcode != Opcode::kTuple) break;
+    target = module_.operands_of(target)[static_cast<size_t>(number)];
+  }
+  return target;
+}
+
+bool Overwriting::ReturnsSingleElements(InstrId fusion) const {
+  for (uint32_t part = 0; part < trees_.count(module_.instructions[fusion].shape); ++part) {
+    const ShapeId shape = trees_.shape(trees_.top(fusion) + part);
+    if (!module_.shapes.is_tuple(shape) && !HasOneElement(module_.shapes, shape)) return false;
+  }
+  return true;
+}
+
 bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_t output) {
   const ShapeId from = trees_.shape(trees_.top(module_.operands_of(fusion)[k]) + input);
   const ShapeId to = trees_.shape(trees_.top(fusion) + output);
@@ -378,22 +399,8 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
   if (module_.called_by(fusion).empty()) return false;
   const CompId callee = module_.called_by(fusion)[0];
   if (k >= module_.parameters_of(callee).size()) return false;
-  // The instruction that makes the output.
-  InstrId target = module_.computations[callee].root;
-  for (const int64_t number : trees_.IndexOf(module_, trees_.top(fusion) + output)) {
-    while (module_.instructions[target].opcode == Opcode::kBitcast)
-      target = module_.operands_of(target)[0];
-    if (module_.instructions[target].opcode != Opcode::kTuple) break;
-    target = module_.operands_of(target)[static_cast<size_t>(number)];
-  }
   // All of one element is read before any of one element is written.
-  bool is_one = HasOneElement(module_.shapes, from);
-  for (uint32_t part = 0; is_one && part < trees_.count(module_.instructions[fusion].shape);
-       ++part) {
-    const ShapeId shape = trees_.shape(trees_.top(fusion) + part);
-    is_one = module_.shapes.is_tuple(shape) || HasOneElement(module_.shapes, shape);
-  }
-  if (is_one) return true;
+  if (HasOneElement(module_.shapes, from) && ReturnsSingleElements(fusion)) return true;
   const Maker maker = MakerOf(callee, trees_.IndexOf(module_, trees_.top(fusion) + output));
   struct Step {
     InstrId id;
@@ -409,7 +416,7 @@ bool Overwriting::IsFusionSafe(InstrId fusion, size_t k, uint32_t input, uint32_
     if (seen.insert({id, frame, like}).second) stack.push_back({id, frame, like});
   };
   const InstrId parameter = module_.parameters_of(callee)[k];
-  const FusionWalk walk(module_, target, parameter);
+  const FusionWalk walk(module_, TargetOf(fusion, output), parameter);
   push(parameter, FusionWalk::Frame::kWhole, module_.instructions[parameter].shape);
   // Fusions inside of fusions: where their bodies return to.
   std::map<CompId, std::set<InstrId>> callers;

@@ -44,6 +44,10 @@ class Overwriting {
   };
   [[nodiscard]] Maker MakerOf(hlo::CompId body, std::vector<int64_t> index) const;
   [[nodiscard]] bool IsDeclared(hlo::InstrId user, size_t k, uint32_t input, uint32_t output) const;
+  // The instruction in a fusion's body that makes the output.
+  [[nodiscard]] hlo::InstrId TargetOf(hlo::InstrId fusion, uint32_t output) const;
+  // Whether no array of what it returns has more than one element.
+  [[nodiscard]] bool ReturnsSingleElements(hlo::InstrId fusion) const;
   [[nodiscard]] bool IsFusionSafe(hlo::InstrId fusion, size_t k, uint32_t input, uint32_t output);
 
   const hlo::Module& module_;

@@ -9,49 +9,60 @@ using hlo::CompId;
 using hlo::InstrId;
 using hlo::Opcode;
 
-// Computations call only those that stand before them. A program in which they nest deep is not
-// executed, and does not come here.
-const std::vector<Memory::Change>& WriteSets::Of(CompId id) {
-  std::vector<Memory::Change>& writes = writes_[id.index];
-  if (std::exchange(is_known_[id.index], 1) != 0) return writes;
-  const hlo::Module& module = plan_.module;
-  for (const InstrId instruction : plan_.orders[id.index]) {
-    switch (module.instructions[instruction].opcode) {
-      case Opcode::kParameter:
-        continue;
-      case Opcode::kWhile:
-      case Opcode::kConditional:
-      case Opcode::kCall:
-        AddCalled(instruction, writes);
-        continue;
-      case Opcode::kAsyncStart:
-        AddCalled(instruction, writes);
-        break;
-      default:
-        break;
-    }
-    if (plan_.IsLoaded(instruction)) continue;
-    FindSources(module, plan_.trees, instruction, sources_);
-    for (uint32_t part = 0; part < sources_.size(); ++part) {
-      const uint32_t row = plan_.trees.top(instruction) + part;
-      if (sources_[part].kind == Source::Kind::kOperand || !plan_.places.is_known(row)) continue;
-      writes.push_back({.bytes = plan_.BytesAt(plan_.places.by_row[row], row),
-                        .writer = instruction,
-                        .row = row});
+bool WriteSets::Visit(CompId id, int64_t& budget,
+                      const std::function<void(const Memory::Change&)>& visit) {
+  ++visit_;
+  struct Frame {
+    const List* list;
+    size_t next_write = 0;
+    size_t next_call = 0;
+  };
+  std::vector<Frame> frames;
+  const auto enter = [&](CompId callee) {
+    if (std::exchange(last_visits_[callee.index], visit_) != visit_)
+      frames.push_back({.list = &Of(callee)});
+  };
+  enter(id);
+  while (!frames.empty()) {
+    if (--budget < 0) return false;
+    Frame& frame = frames.back();
+    const List& list = *frame.list;
+    if (frame.next_call < list.calls.size() && list.calls[frame.next_call].at == frame.next_write) {
+      enter(list.calls[frame.next_call++].callee);
+    } else if (frame.next_write < list.writes.size()) {
+      visit(list.writes[frame.next_write++]);
+    } else {
+      frames.pop_back();
     }
   }
-  limit_ -= static_cast<int64_t>(writes.size());
-  return writes;
+  return true;
 }
 
-void WriteSets::AddCalled(InstrId id, std::vector<Memory::Change>& writes) {
-  for (const CompId callee : plan_.module.called_by(id)) {
-    if (limit_ < static_cast<int64_t>(writes.size())) {
-      limit_ = -1;
-      return;
+const WriteSets::List& WriteSets::Of(CompId id) {
+  List& list = lists_[id.index];
+  if (std::exchange(list.is_known, true)) return list;
+  const hlo::Module& module = plan_.module;
+  for (const InstrId instruction : plan_.orders[id.index]) {
+    const Opcode opcode = module.instructions[instruction].opcode;
+    if (opcode == Opcode::kParameter) continue;
+    const bool only_calls =
+        opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall;
+    if (only_calls || opcode == Opcode::kAsyncStart) {
+      for (const CompId callee : module.called_by(instruction))
+        list.calls.push_back({.at = list.writes.size(), .callee = callee});
     }
-    const std::vector<Memory::Change>& inner = Of(callee);
-    writes.insert(writes.end(), inner.begin(), inner.end());
+    if (!only_calls && !plan_.IsLoaded(instruction)) AddWrites(instruction, list);
+  }
+  return list;
+}
+
+void WriteSets::AddWrites(InstrId id, List& list) {
+  FindSources(plan_.module, plan_.trees, id, sources_);
+  for (uint32_t part = 0; part < sources_.size(); ++part) {
+    const uint32_t row = plan_.trees.top(id) + part;
+    if (sources_[part].kind == Source::Kind::kOperand || !plan_.places.is_known(row)) continue;
+    list.writes.push_back(
+        {.bytes = plan_.BytesAt(plan_.places.by_row[row], row), .writer = id, .row = row});
   }
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a computation may write, with all that it calls: known before it is executed.
+//
+// Each computation has a list of its own writes and of its calls; a visit goes through the lists of
+// all that are called, each once. So the lists take no more memory than the program.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "check/execute.h"
@@ -12,22 +16,33 @@ namespace stowplan::check {
 
 class WriteSets {
  public:
-  // `limit`: how many writes all lists together may have.
-  WriteSets(const Plan& plan, int64_t limit) : plan_(plan), limit_(limit) {
-    writes_.resize(plan.module.computations.size());
-    is_known_.resize(plan.module.computations.size());
+  explicit WriteSets(const Plan& plan) : plan_(plan) {
+    lists_.resize(plan.module.computations.size());
+    last_visits_.resize(plan.module.computations.size());
   }
 
-  const std::vector<Memory::Change>& Of(hlo::CompId id);
-  [[nodiscard]] bool is_too_long() const { return limit_ < 0; }
+  // In the order of execution. Each list and each write takes one of `budget`; false when there is
+  // none left, and not all was visited.
+  bool Visit(hlo::CompId id, int64_t& budget,
+             const std::function<void(const Memory::Change&)>& visit);
 
  private:
-  void AddCalled(hlo::InstrId id, std::vector<Memory::Change>& writes);
+  struct Call {
+    size_t at = 0;  // before this write
+    hlo::CompId callee;
+  };
+  struct List {
+    bool is_known = false;
+    std::vector<Memory::Change> writes;
+    std::vector<Call> calls;
+  };
+  const List& Of(hlo::CompId id);
+  void AddWrites(hlo::InstrId id, List& list);
 
   const Plan& plan_;
-  int64_t limit_;
-  std::vector<std::vector<Memory::Change>> writes_;  // by computation
-  std::vector<uint8_t> is_known_;
+  std::vector<List> lists_;  // by computation
+  std::vector<uint64_t> last_visits_;
+  uint64_t visit_ = 0;
   std::vector<Source> sources_;
 };
 

@@ -88,13 +88,7 @@ PlainShape ParseShape(std::string_view text) {
 }
 
 std::optional<int64_t> ElementsOf(const PlainShape& shape) {
-  int64_t count = 1;
-  for (const int64_t size : shape.dimensions) {
-    const std::optional<int64_t> next = CheckedMultiply(count, size);
-    if (!next) return std::nullopt;
-    count = *next;
-  }
-  return count;
+  return CheckedProduct(shape.dimensions);
 }
 
 }  // namespace

@@ -7,6 +7,17 @@
 
 namespace stowplan::hlo {
 
+bool HasTooManyRows(std::span<const int64_t> dims) {
+  constexpr int64_t kMaxEmptyRows = 1000;
+  int64_t rows = 1;
+  for (const int64_t dim : dims) {
+    if (dim <= 0) return false;
+    if (dim > kMaxEmptyRows / rows) return true;
+    rows *= dim;
+  }
+  return false;
+}
+
 void AppendNested(std::span<const int64_t> dims,
                   const std::function<void(int64_t, std::string&)>& element, std::string& out) {
   const size_t rank = dims.size();

@@ -18,4 +18,8 @@ inline constexpr int64_t kMaxPrintedElements = 10;
 void AppendNested(std::span<const int64_t> dims,
                   const std::function<void(int64_t, std::string&)>& element, std::string& out);
 
+// Arrays without elements have rows, which print as braces; there may be more than any text has
+// room for. Such literals print as {...}, too.
+bool HasTooManyRows(std::span<const int64_t> dims);
+
 }  // namespace stowplan::hlo

@@ -61,13 +61,7 @@ ByteCount OrOverflow(std::optional<int64_t> number) {
   return *number;
 }
 
-ByteCount Product(std::span<const int64_t> factors) {
-  std::optional<int64_t> product = 1;
-  for (const int64_t factor : factors) {
-    if (product) product = CheckedMultiply(*product, factor);
-  }
-  return OrOverflow(product);
-}
+ByteCount Product(std::span<const int64_t> factors) { return OrOverflow(CheckedProduct(factors)); }
 
 ByteCount BytesOfBits(int64_t count, int64_t bits) {
   const auto total = CheckedMultiply(count, bits);

@@ -28,4 +28,8 @@ namespace stowplan::hlo {
 // program does: compilers split modules and leave each part the header of the whole.
 [[nodiscard]] Diagnostics VerifyProgram(const Module& module);
 
+// Only that calls, loops, branches and async operations agree with what they call: for code that
+// walks along them and takes a module from anywhere.
+[[nodiscard]] Diagnostics VerifyCalls(const Module& module);
+
 }  // namespace stowplan::hlo

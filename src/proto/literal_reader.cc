@@ -20,8 +20,6 @@ using hlo::ShapeTable;
 
 // XLA's tuple literals are a few deep.
 constexpr int kMaxTupleDepth = 64;
-// An array without elements prints its empty rows, however many there are.
-constexpr int64_t kMaxEmptyRows = 1000;
 
 enum class Storage : uint8_t { kVarints, kFixed32s, kFixed64s, kBytes };
 
@@ -225,27 +223,6 @@ std::vector<int64_t> Strides(const ShapeTable& shapes, ShapeId shape) {
   return strides;
 }
 
-// The number of elements; nothing when that is no 64-bit number.
-std::optional<int64_t> CountElements(std::span<const int64_t> dims) {
-  if (std::ranges::find(dims, 0) != dims.end()) return 0;
-  std::optional<int64_t> count = 1;
-  for (const int64_t dim : dims) {
-    count = CheckedMultiply(*count, dim);
-    if (!count || dim < 0) return std::nullopt;
-  }
-  return count;
-}
-
-bool HasTooManyRows(std::span<const int64_t> dims) {
-  int64_t rows = 1;
-  for (const int64_t dim : dims) {
-    if (dim <= 0) return false;
-    if (dim > kMaxEmptyRows / rows) return true;
-    rows *= dim;
-  }
-  return false;
-}
-
 // The elements of an array of `count` elements with their braces.
 void AppendElements(Context& context, std::string_view bytes, ShapeId shape, int64_t count,
                     std::string& out) {
@@ -315,9 +292,9 @@ void AppendWhole(Context& context, ShapeReader& shapes, std::string_view bytes, 
   }
   hlo::AppendShape(table, shape, {}, out);
   out += ' ';
-  const std::optional<int64_t> count = CountElements(table.dims(shape));
+  const std::optional<int64_t> count = CheckedProduct(table.dims(shape));
   if (!count) return context.Error(bytes, "the literal is too large");
-  if (*count == 0 && HasTooManyRows(table.dims(shape))) {
+  if (*count == 0 && hlo::HasTooManyRows(table.dims(shape))) {
     out += "{...}";
     return;
   }
@@ -334,9 +311,9 @@ void AppendConstant(Context& context, ShapeReader& shapes, std::string_view byte
     out += kElided;
     return;
   }
-  const std::optional<int64_t> count = CountElements(table.dims(shape));
+  const std::optional<int64_t> count = CheckedProduct(table.dims(shape));
   const bool is_printed = count && *count <= hlo::kMaxPrintedElements;
-  if (!is_printed || (*count == 0 && HasTooManyRows(table.dims(shape)))) {
+  if (!is_printed || (*count == 0 && hlo::HasTooManyRows(table.dims(shape)))) {
     out += kElided;
     return;
   }

@@ -3,6 +3,7 @@
 // braces, blanks and comments are put the way XLA puts them.
 #include "hlo/literal.h"
 
+#include "base/checked_math.h"
 #include "stowplan/hlo/shape.h"
 #include "text/values.h"
 
@@ -125,17 +126,19 @@ bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
   if (!ParseNested(c, elements)) return false;
   std::string canonical;
   const std::span<const int64_t> dims = shapes.dims(shape);
-  int64_t count = 1;
-  bool fits = true;
-  for (const int64_t d : dims) fits = fits && d >= 0 && !__builtin_mul_overflow(count, d, &count);
+  const std::optional<int64_t> count = CheckedProduct(dims);
   // Without elements, the innermost braces have nothing to show.
-  fits = fits && (elements.depth == dims.size() || count == 0);
-  if (!fits || count != static_cast<int64_t>(elements.list.size())) {
+  const bool fits = count && (elements.depth == dims.size() || *count == 0);
+  if (!fits || *count != static_cast<int64_t>(elements.list.size())) {
     return c.FailAt(begin, static_cast<size_t>(c.p - begin),
                     "the literal has " + std::to_string(elements.list.size()) + " elements in " +
                         std::to_string(elements.depth) +
                         " levels of braces, which is not its shape " +
                         hlo::ToString(shapes, shape, {.layouts = false}));
+  }
+  if (*count == 0 && hlo::HasTooManyRows(dims)) {
+    text = Canonical(reader, begin, "{...}");
+    return true;
   }
   hlo::AppendNested(
       dims, [&](int64_t i, std::string& out) { out += elements.list[static_cast<size_t>(i)]; },

@@ -2,6 +2,8 @@
 #include "base/checked_math.h"
 
 #include <limits>
+#include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +22,31 @@ TEST(CheckedMath, SaysWhenANumberDoesNotFit) {
   EXPECT_EQ(CheckedMultiply(1 << 20, 1 << 20), int64_t{1} << 40);
   EXPECT_EQ(CheckedMultiply(kMax, 2), std::nullopt);
   EXPECT_EQ(CheckedMultiply(kMin, -1), std::nullopt);
+}
+
+TEST(CheckedMath, ProductsOfSizes) {
+  EXPECT_EQ(CheckedProduct({}), 1);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{2, 3, 5}), 30);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{kMax, 2}), std::nullopt);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{2, -1}), std::nullopt);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{0, kMin}), std::nullopt);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{0, kMax, kMax}), 0);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{kMax, kMax, 0}), 0);
+  EXPECT_EQ(CheckedProduct(std::vector<int64_t>{kMax, 0, kMax}), 0);
+}
+
+TEST(CheckedMath, SaturatingProducts) {
+  EXPECT_EQ(SaturatingMultiply(6, 7), 42);
+  EXPECT_EQ(SaturatingMultiply(kMax, 2), kMax);
+  EXPECT_EQ(SaturatingMultiply(kMax, -2), kMin);
+  EXPECT_EQ(SaturatingMultiply(kMin, -1), kMax);
+  EXPECT_EQ(SaturatingMultiply(kMax, 0), 0);
+}
+
+TEST(CheckedMath, Differences) {
+  EXPECT_EQ(CheckedSubtract(2, 3), -1);
+  EXPECT_EQ(CheckedSubtract(kMax, -1), std::nullopt);
+  EXPECT_EQ(CheckedSubtract(kMin, 1), std::nullopt);
 }
 
 TEST(CheckedMath, Rounds) {

@@ -221,31 +221,6 @@ ENTRY main {
   EXPECT_EQ(verdict.error()[0].message, "the order in which main is executed is not known");
 }
 
-TEST(Check, CallsThatNestTooDeepAreNotExecuted) {
-  const auto check = [](int depth) {
-    std::string text =
-        "HloModule m, is_scheduled=true\n"
-        "f1 {\n  p1 = f32[4]{0} parameter(0)\n  ROOT r = f32[4]{0} negate(p1)\n}\n";
-    for (int i = 2; i <= depth; ++i) {
-      const std::string n = std::to_string(i);
-      text += (i == depth ? "ENTRY main" : "f" + n) + " {\n  p" + n +
-              " = f32[4]{0} parameter(0)\n" + "  ROOT r" + n + " = f32[4]{0} call(p" + n +
-              "), to_apply=f" + std::to_string(i - 1) + "\n}\n";
-    }
-    const Result<hlo::Module> module = ParseText(Source::FromBytes("test.hlo", text));
-    EXPECT_TRUE(module.has_value());
-    const Result<Verdict> verdict =
-        CheckPlan(*module, PlanOf("p0 16: p" + std::to_string(depth) + "@0\nout 16: r@0"),
-                  *FindTarget("cpu"));
-    return verdict ? Summary(*verdict) : verdict.error()[0].message;
-  };
-  constexpr std::string_view kTooDeep =
-      "computations call each other so deep that the program cannot be executed";
-  EXPECT_EQ(check(500), "");
-  EXPECT_EQ(check(501), kTooDeep);
-  EXPECT_EQ(check(100'000), kTooDeep);
-}
-
 // A collective that fusions go on with between its start and its done. What they hand on is not
 // written: the source is read again behind them.
 constexpr std::string_view kCollective = R"(HloModule m, is_scheduled=true

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong plans that XLA has made, in the smallest programs that show them.
+#include <gmock/gmock.h>
+
 #include "unit/check/checking.h"
 
 namespace stowplan::check {
@@ -379,6 +381,54 @@ second {
     const std::string moved = Summary(CheckText(program("{0,1}", is_fused), kPlan));
     EXPECT_NE(moved.find("in-place x f"), std::string::npos) << moved;
   }
+}
+
+// The others that are made to write over an operand: they do where both lie alike, and nowhere else.
+TEST(XlaVectors, OperationsInPlaceThatChangeTheLayoutMoveElements) {
+  const auto solve = [](std::string_view layout) {
+    return R"(HloModule m, is_scheduled=true
+ENTRY main {
+  a = f32[4,4]{1,0} parameter(0)
+  b = f32[4,8]{1,0} parameter(1)
+  ROOT f = f32[4,8])" +
+           std::string(layout) + R"( triangular-solve(a, b), left_side=true, lower=true
+}
+)";
+  };
+  constexpr std::string_view kSolved = "p0 64: a@0\np1 128: b@0 f@0";
+  EXPECT_EQ(Summary(CheckText(solve("{1,0}"), kSolved)).find("in-place"), std::string::npos);
+  EXPECT_THAT(Summary(CheckText(solve("{0,1}"), kSolved)), testing::HasSubstr("in-place b f"));
+
+  const auto exchange = [](std::string_view layout) {
+    return R"(HloModule m, is_scheduled=true
+ENTRY main {
+  x = f32[8,4]{1,0} parameter(0)
+  b = f32[8,4]{1,0} parameter(1)
+  i = s32[2]{0} parameter(2)
+  ROOT f = f32[8,4])" +
+           std::string(layout) + R"( ragged-all-to-all(x, b, i, i, i, i), replica_groups={{0,1}}
+}
+)";
+  };
+  constexpr std::string_view kExchanged = "p0 128: x@0\np1 128: b@0 f@0\np2 8: i@0";
+  EXPECT_EQ(Summary(CheckText(exchange("{1,0}"), kExchanged)).find("in-place"), std::string::npos);
+  EXPECT_THAT(Summary(CheckText(exchange("{0,1}"), kExchanged)),
+              testing::HasSubstr("in-place b f"));
+
+  const auto permute = [](std::string_view layout) {
+    return R"(HloModule m, is_scheduled=true
+ENTRY main {
+  x = f32[8,4]{1,0} parameter(0)
+  b = f32[8,4]{1,0} parameter(1)
+  i = (s32[], s32[]) parameter(2)
+  ROOT f = f32[8,4])" +
+           std::string(layout) +
+           R"( collective-permute(x, b, i, i), source_target_pairs={{0,1},{1,0}}, slice_sizes={{4,4}}
+}
+)";
+  };
+  EXPECT_EQ(Summary(CheckText(permute("{1,0}"), kExchanged)).find("in-place"), std::string::npos);
+  EXPECT_THAT(Summary(CheckText(permute("{0,1}"), kExchanged)), testing::HasSubstr("in-place b f"));
 }
 
 }  // namespace

@@ -105,6 +105,14 @@ TEST(TextLiteral, SaysWhatIsWrong) {
   }
 }
 
+// Rows of nothing are braces, one beside the other: there may be more than memory holds.
+TEST(TextLiteral, EmptyRowsWithoutEnd) {
+  EXPECT_EQ(ReprintLiteral("f32[3,0]{1,0}", "{}"), "{ {}, {}, {} }");
+  EXPECT_EQ(ReprintLiteral("f32[4611686018427387904,0]{1,0}", "{}"), "{...}");
+  EXPECT_EQ(ReprintLiteral("f32[4611686018427387904,4611686018427387904,0]{2,1,0}", "{}"), "{...}");
+  EXPECT_EQ(ReprintLiteral("f32[0,4611686018427387904,4611686018427387904]{2,1,0}", "{}"), "{  }");
+}
+
 TEST(TextLiteral, BracesMayNotNestWithoutEnd) {
   EXPECT_EQ(ReprintLiteral("f32[1]", std::string(1'000'000, '{')), "a literal is nested too deep");
   EXPECT_NE(ReprintLiteral("c64[]", std::string(1'000'000, '(')), "");
