@@ -53,9 +53,7 @@ Result<Replan> Replanner::Run() && {
 }
 
 std::string Replanner::Write() const {
-  ReportDialect dialect = report().dialect;
-  dialect.separate_files = false;
-  return WriteAssignment(report(), dialect);
+  return WriteCombined(report(), report().dialect);
 }
 
 void Replanner::Differs(const std::string& message) {
