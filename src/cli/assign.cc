@@ -73,9 +73,7 @@ int Write(const PlannedModule& planned, const AssignOptions& options, Console& c
   } else if (!options.folder.empty()) {
     code = WriteFiles(planned, options, console);
   } else {
-    report::ReportDialect combined = planned.report->dialect;
-    combined.separate_files = false;
-    code = console.Print(report::WriteAssignment(*planned.report, combined), kFine);
+    code = console.Print(report::WriteCombined(*planned.report, planned.report->dialect), kFine);
   }
   if (is_best && !options.is_json) console.Note(page::HeapTable(planned.heaps));
   if (fit) console.Note(page::Sentence(*fit));

@@ -46,9 +46,7 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
     console.Note(fmt::format("{} facts differ from the report\n", replan.differences.size()));
   }
   console.Show(replan.differences);
-  report::ReportDialect combined = replan.report.dialect;
-  combined.separate_files = false;
-  return console.Print(report::WriteAssignment(replan.report, combined),
+  return console.Print(report::WriteCombined(replan.report, replan.report.dialect),
                        replan.differences.empty() ? kFine : kFinding);
 }
 

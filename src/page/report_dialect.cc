@@ -17,10 +17,6 @@ bool HasWord(std::string_view words, std::string_view word) {
   return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
 }
 
-bool HasPart(std::span<const FileKind> parts, FileKind part) {
-  return std::ranges::find(parts, part) != parts.end();
-}
-
 void CheckAssignment(const Report& report, const ReportDialect& dialect,
                      std::vector<std::string>& missing) {
   const auto any = [&](auto predicate) {
@@ -80,18 +76,12 @@ void CheckUsage(const Report& report, const ReportDialect& dialect,
 }  // namespace
 
 std::vector<std::string> MissingFacts(const Report& report, const ReportDialect& dialect,
-                                      std::span<const FileKind> parts) {
+                                      const report::Parts& parts) {
   std::vector<std::string> missing;
-  const bool is_combined = !dialect.separate_files && HasPart(parts, FileKind::kAssignment);
-  if (HasPart(parts, FileKind::kAssignment)) CheckAssignment(report, dialect, missing);
-  if (is_combined || HasPart(parts, FileKind::kValueList)) {
-    CheckValueList(report, dialect, missing);
-  }
-  if ((is_combined && dialect.peak_line != report::PeakLine::kNone) ||
-      HasPart(parts, FileKind::kLiveRanges)) {
-    CheckLiveRanges(report, dialect, missing);
-  }
-  if (HasPart(parts, FileKind::kUsage)) CheckUsage(report, dialect, missing);
+  if (parts.assignment) CheckAssignment(report, dialect, missing);
+  if (parts.value_list) CheckValueList(report, dialect, missing);
+  if (parts.live_ranges) CheckLiveRanges(report, dialect, missing);
+  if (parts.usage) CheckUsage(report, dialect, missing);
   return missing;
 }
 
@@ -117,32 +107,11 @@ bool InstructionTextsDiffer(const Report& report, std::string_view dialect) {
   return false;
 }
 
-std::vector<FileKind> PartsOf(const Report& report, const ReportDialect& dialect) {
-  std::vector<FileKind> parts;
-  if (report.has_assignment) parts.push_back(FileKind::kAssignment);
-  const bool is_combined = !dialect.separate_files && report.has_assignment;
-  if (report.has_value_list && !is_combined) parts.push_back(FileKind::kValueList);
-  if (report.live_ranges && !is_combined) parts.push_back(FileKind::kLiveRanges);
-  if (report.usage && dialect.usage != report::UsageReport::kNone) {
-    parts.push_back(FileKind::kUsage);
-  }
-  return parts;
-}
-
-std::string WritePart(const Report& report, const ReportDialect& dialect, FileKind part) {
-  switch (part) {
-    case FileKind::kAssignment:
-      return WriteAssignment(report, dialect);
-    case FileKind::kValueList:
-      return WriteValueList(report, dialect);
-    case FileKind::kLiveRanges:
-      return WriteLiveRanges(report, dialect);
-    case FileKind::kUsage:
-      return WriteUsage(report, dialect);
-    case FileKind::kUnknown:
-      break;
-  }
-  return {};
+report::Parts PartsOf(const Report& report, const ReportDialect& dialect) {
+  return {.assignment = report.has_assignment,
+          .value_list = report.has_value_list,
+          .live_ranges = report.live_ranges.has_value(),
+          .usage = report.usage && dialect.usage != report::UsageReport::kNone};
 }
 
 std::string ReportDialectList() {

@@ -2,12 +2,10 @@
 // A report as XLA's text, in its own dialect or another.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "report/read.h"
 #include "stowplan/report/dialect.h"
 #include "stowplan/report/report.h"
 
@@ -17,19 +15,14 @@ namespace stowplan::page {
 // written.
 std::vector<std::string> MissingFacts(const report::Report& report,
                                       const report::ReportDialect& dialect,
-                                      std::span<const report::FileKind> parts);
+                                      const report::Parts& parts);
 
 // Whether the texts of instructions lack the shapes of operands that the dialect writes, or have
 // them too many.
 bool InstructionTextsDiffer(const report::Report& report, std::string_view dialect);
 
-// The parts that the report has facts of, as files of this dialect; combined ones are the
-// assignment.
-std::vector<report::FileKind> PartsOf(const report::Report& report,
-                                      const report::ReportDialect& dialect);
-
-std::string WritePart(const report::Report& report, const report::ReportDialect& dialect,
-                      report::FileKind part);
+// The parts that the report has and the dialect knows.
+report::Parts PartsOf(const report::Report& report, const report::ReportDialect& dialect);
 
 // The names, a line each.
 std::string ReportDialectList();

@@ -20,34 +20,45 @@
 namespace stowplan::page {
 namespace {
 
-using report::FileKind;
-
 Result<std::string> Refuse(std::string message, std::string hint = {}) {
   return Fail("stowplan", std::move(message), std::move(hint));
 }
 
-std::optional<FileKind> PartNamed(std::string_view name) {
-  if (name == "assignment") return FileKind::kAssignment;
-  if (name == "values") return FileKind::kValueList;
-  if (name == "live-range") return FileKind::kLiveRanges;
-  if (name == "usage") return FileKind::kUsage;
-  return std::nullopt;
+// The parts that --part names; of a dialect with one file for several, all that are in it.
+report::Parts PartsNamed(std::string_view name, const report::ReportDialect& dialect) {
+  const bool is_assignment = name == "assignment";
+  const bool is_combined = is_assignment && !dialect.separate_files;
+  return {.assignment = is_assignment,
+          .value_list = is_combined || name == "values",
+          .live_ranges =
+              name == "live-range" || (is_combined && dialect.peak_line != report::PeakLine::kNone),
+          .usage = name == "usage"};
+}
+
+// The parts that the files have.
+report::Parts PartsRead(const PlannedModule& planned) {
+  report::Parts all;
+  for (const std::shared_ptr<const Source>& source : planned.sources) {
+    const report::Parts parts = report::PartsIn(*planned.report, *source);
+    all = {.assignment = all.assignment || parts.assignment,
+           .value_list = all.value_list || parts.value_list,
+           .live_ranges = all.live_ranges || parts.live_ranges,
+           .usage = all.usage || parts.usage};
+  }
+  return all;
 }
 
 Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& options,
                             Diagnostics& notes) {
   const report::Report& report = *planned.report;
   report::ReportDialect dialect = report.dialect;
-  std::vector<FileKind> parts;
-  if (const std::optional<FileKind> part = PartNamed(options.part)) {
-    parts.push_back(*part);
+  if (!options.dialect.empty()) dialect = *report::FindReportDialect(options.dialect);
+  report::Parts parts = PartsOf(report, dialect);
+  if (!options.part.empty()) {
+    parts = PartsNamed(options.part, dialect);
   } else if (options.dialect.empty() && !planned.sources.empty()) {
-    for (const auto& source : planned.sources) parts.push_back(report::KindOf(*source));
+    parts = PartsRead(planned);
   }
-  if (!options.dialect.empty()) {
-    dialect = *report::FindReportDialect(options.dialect);
-  }
-  if (parts.empty()) parts = PartsOf(report, dialect);
   const std::vector<std::string> missing = MissingFacts(report, dialect, parts);
   if (!missing.empty()) {
     std::string list;
@@ -62,9 +73,7 @@ Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& o
     warning[0].severity = Severity::kWarning;
     Append(std::move(warning), notes);
   }
-  std::string out;
-  for (const FileKind part : parts) out += WritePart(report, dialect, part);
-  return out;
+  return report::WriteParts(report, dialect, parts);
 }
 
 // The allocation that --allocation names; by default the largest heap.

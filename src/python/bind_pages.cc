@@ -82,9 +82,7 @@ Text Json(const Plan& plan) {
 // XLA's own report, all in one text.
 Text XlaText(const Plan& plan) {
   const Unlocked unlocked;
-  report::ReportDialect combined = plan.report().dialect;
-  combined.separate_files = false;
-  return report::WriteAssignment(plan.report(), combined);
+  return report::WriteCombined(plan.report(), plan.report().dialect);
 }
 
 // The viewer's page, of one plan or of two beside each other.

@@ -27,11 +27,9 @@ class Checker {
         is_guest_(FindGuests(report)) {}
 
   Diagnostics Run() && {
-    const FileKind kind = KindOf(source_);
-    if (kind == FileKind::kAssignment) CheckAssignment();
-    if (report_.live_ranges && (kind == FileKind::kAssignment || kind == FileKind::kLiveRanges)) {
-      CheckRanges(*report_.live_ranges);
-    }
+    const Parts parts = PartsIn(report_, source_);
+    if (parts.assignment) CheckAssignment();
+    if (parts.live_ranges) CheckRanges(*report_.live_ranges);
     return std::move(findings_);
   }
 

@@ -100,7 +100,7 @@ class Comparison {
 }  // namespace
 
 Diagnostics CompareFigures(const Report& report, const Source& source) {
-  const std::string written = WriteFile(report, KindOf(source));
+  const std::string written = WriteFile(report, source);
   if (written == source.bytes()) return {};
   return Comparison(source, written).Run();
 }

@@ -19,6 +19,10 @@ class Lines {
 
   [[nodiscard]] bool at_end() const { return is_at_end_; }
   [[nodiscard]] std::string_view line() const { return line_; }
+  // From the current line to the end of the source.
+  [[nodiscard]] std::string_view rest() const {
+    return {line_.data(), static_cast<size_t>(source_.end() - line_.data())};
+  }
   void Next() {
     if (next_ >= source_.end()) {
       is_at_end_ = true;

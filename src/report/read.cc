@@ -103,79 +103,153 @@ std::string_view Describe(FileKind kind) {
   return "file";
 }
 
-// The value list and the live ranges behind an assignment, as files before 2026-04 have them.
-void ReadCombinedRest(Lines& lines, ReportBuilder& builder) {
-  ReportDialect& dialect = builder.report.dialect;
-  if (lines.at_end()) return;
-  // The empty line that ends the assignment belongs to the total.
-  lines.Next();
-  if (lines.at_end()) return;
-  dialect.separate_files = false;
-  ReadValueListSection(lines, builder);
-  dialect.peak_line = PeakLine::kNone;
-  dialect.stack_tree = false;
-  int empty_lines = 0;
-  for (; !lines.at_end() && lines.line().empty(); lines.Next()) ++empty_lines;
-  if (lines.at_end() || !lines.line().starts_with("HloLiveRange")) return;
-  // Where values are glued to the one before, so is what follows the last: a list of one shows it
-  // only here.
-  if (empty_lines == 1 && dialect.from_instruction == FromInstruction::kLine)
-    dialect.from_instruction = FromInstruction::kGlued;
-  ReadLiveRangeSection(lines, builder);
+// The part that begins at the current line, behind another one.
+FileKind KindAt(const Lines& lines) {
+  const std::string_view rest = lines.rest();
+  if (rest.starts_with("HloLiveRange")) return FileKind::kLiveRanges;
+  if (rest.starts_with("Memory Space: ")) return FileKind::kUsage;
+  if (!rest.starts_with("Total bytes used: ")) return FileKind::kUnknown;
+  // A value list and a usage report of before 2026-03 both begin with the total.
+  const std::string_view below = rest.substr(std::min(rest.size(), lines.line().size() + 1));
+  return below.starts_with("\nAllocations sorted by size:") ? FileKind::kUsage
+                                                            : FileKind::kValueList;
 }
 
-void ReadFile(const Source& source, FileKind kind, ReportBuilder& builder, Diagnostics& errors) {
-  if (kind == FileKind::kUsage) {
-    ReadUsageSection(source, builder, errors);
-    return;
+// A file whose parts are read one by one, each when its turn comes.
+class PartReader {
+ public:
+  explicit PartReader(std::shared_ptr<const Source> source)
+      : source_(std::move(source)), lines_(*source_), next_(KindOf(*source_)) {
+    // The empty line in front of the total.
+    if (next_ == FileKind::kValueList) lines_.Next();
   }
-  Lines lines(source);
-  switch (kind) {
-    case FileKind::kAssignment:
-      ReadAssignmentSection(lines, builder);
-      if (!lines.is_full()) ReadCombinedRest(lines, builder);
-      break;
-    case FileKind::kValueList:
-      lines.Next();
-      ReadValueListSection(lines, builder);
-      break;
-    default:
-      ReadLiveRangeSection(lines, builder);
+
+  // What is read next; kUnknown behind the last part, and where nothing more can be read.
+  [[nodiscard]] FileKind next() const { return next_; }
+  [[nodiscard]] const std::shared_ptr<const Source>& source() const { return source_; }
+  [[nodiscard]] const Parts& parts() const { return parts_; }
+  [[nodiscard]] const Diagnostics& errors() const { return lines_.errors; }
+
+  void Read(ReportBuilder& builder) {
+    const FileKind kind = next_;
+    switch (kind) {
+      case FileKind::kAssignment:
+        parts_.assignment = true;
+        ReadAssignmentSection(lines_, builder);
+        break;
+      case FileKind::kValueList:
+        parts_.value_list = true;
+        ReadValueListSection(lines_, builder);
+        break;
+      case FileKind::kLiveRanges:
+        parts_.live_ranges = true;
+        ReadLiveRangeSection(lines_, builder);
+        break;
+      case FileKind::kUsage:
+        parts_.usage = true;
+        ReadUsageSection(lines_, builder);
+        break;
+      case FileKind::kUnknown:
+        return;
+    }
+    FindNext(kind, builder.report.dialect);
   }
-  while (!lines.at_end() && lines.line().empty()) lines.Next();
-  if (!lines.at_end() && lines.errors.empty()) lines.Fail("this line is not understood");
-  errors.insert(errors.end(), lines.errors.begin(), lines.errors.end());
+
+  void Refuse(std::string message) {
+    lines_.Fail(std::move(message));
+    next_ = FileKind::kUnknown;
+  }
+
+ private:
+  void FindNext(FileKind kind, ReportDialect& dialect) {
+    next_ = FileKind::kUnknown;
+    int empty_lines = 0;
+    for (; !lines_.at_end() && lines_.line().empty(); lines_.Next()) ++empty_lines;
+    if (lines_.at_end() || lines_.is_full()) return;
+    const FileKind found = KindAt(lines_);
+    if (found > kind) {
+      next_ = found;
+      // Where values are glued to the one before, so is what follows the last: a list of one shows
+      // it only here.
+      if (kind == FileKind::kValueList && empty_lines == 1 &&
+          dialect.from_instruction == FromInstruction::kLine)
+        dialect.from_instruction = FromInstruction::kGlued;
+    } else if (lines_.errors.empty()) {
+      const std::string name(Describe(found));
+      lines_.Fail(found == FileKind::kUnknown ? "this line is not understood"
+                  : found == kind             ? "a second " + name + " in one file"
+                                  : "a " + name + " comes before a " + std::string(Describe(kind)));
+    }
+  }
+
+  std::shared_ptr<const Source> source_;
+  Lines lines_;
+  FileKind next_;
+  Parts parts_;
+};
+
+// Marks of the dialect that show only when all is read.
+void FinishDialect(Report& report) {
+  ReportDialect& dialect = report.dialect;
+  const auto is_combined = [](const Parts& parts) {
+    return parts.assignment && (parts.value_list || parts.live_ranges);
+  };
+  dialect.separate_files = std::ranges::none_of(report.source_parts, is_combined);
+  // XLA wrote live ranges before it wrote texts of instructions.
+  if (!report.live_ranges && report.has_value_list &&
+      dialect.from_instruction == FromInstruction::kAbsent) {
+    dialect.peak_line = PeakLine::kNone;
+    dialect.stack_tree = false;
+  }
+  if (report.usage) dialect.usage = FindUsageOrder(report);
 }
 
 }  // namespace
 
-Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources) {
-  ReportBuilder builder;
-  Diagnostics errors;
-  // Values get their numbers from the assignment and the value list, so these are read first.
-  constexpr FileKind kOrder[] = {FileKind::kAssignment, FileKind::kValueList, FileKind::kLiveRanges,
-                                 FileKind::kUsage};
-  for (const std::shared_ptr<const Source>& source : sources) {
-    if (KindOf(*source) == FileKind::kUnknown) errors.push_back(NoReport(*source));
+Parts PartsIn(const Report& report, const Source& source) {
+  for (size_t i = 0; i < report.source_parts.size(); ++i) {
+    if (report.sources[i].get() == &source) return report.source_parts[i];
   }
-  for (const FileKind kind : kOrder) {
-    const Source* first = nullptr;
-    for (const std::shared_ptr<const Source>& source : sources) {
-      if (KindOf(*source) != kind) continue;
+  return {};
+}
+
+Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources) {
+  if (sources.empty()) return Fail("", "no report files are given");
+  std::vector<std::shared_ptr<const Source>> sorted(sources.begin(), sources.end());
+  std::ranges::stable_sort(
+      sorted, {}, [](const std::shared_ptr<const Source>& source) { return KindOf(*source); });
+  Diagnostics errors;
+  std::vector<PartReader> files;
+  files.reserve(sorted.size());
+  for (std::shared_ptr<const Source>& source : sorted) {
+    if (KindOf(*source) == FileKind::kUnknown) errors.push_back(NoReport(*source));
+    files.emplace_back(std::move(source));
+  }
+  ReportBuilder builder;
+  // Values get their numbers from the assignment and the value list, so these are read first,
+  // whichever files they are in.
+  for (const FileKind kind :
+       {FileKind::kAssignment, FileKind::kValueList, FileKind::kLiveRanges, FileKind::kUsage}) {
+    const PartReader* first = nullptr;
+    for (PartReader& file : files) {
+      if (file.next() != kind) continue;
       if (first != nullptr) {
-        errors.push_back(source->At(
-            0, 1, "a second " + std::string(Describe(kind)) + ", after " + first->name()));
+        file.Refuse("a second " + std::string(Describe(kind)) + ", after " +
+                    first->source()->name());
         continue;
       }
-      first = source.get();
-      ReadFile(*source, kind, builder, errors);
-      builder.report.sources.push_back(source);
+      first = &file;
+      file.Read(builder);
     }
   }
-  if (errors.empty() && sources.empty()) return Fail("", "no report files are given");
+  for (const PartReader& file : files) {
+    errors.insert(errors.end(), file.errors().begin(), file.errors().end());
+    builder.report.sources.push_back(file.source());
+    builder.report.source_parts.push_back(file.parts());
+  }
   if (errors.size() > kMaxErrors) errors.resize(kMaxErrors);
   if (!errors.empty()) return std::unexpected(std::move(errors));
-  if (builder.report.usage) builder.report.dialect.usage = FindUsageOrder(builder.report);
+  FinishDialect(builder.report);
   return std::move(builder.report);
 }
 

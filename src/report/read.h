@@ -19,9 +19,14 @@ enum class FileKind : uint8_t {
   kLiveRanges,  // -live-range.txt
   kUsage,       // -memory-usage-report.txt
 };
+// Of a text with several parts, the first.
 FileKind KindOf(const Source& source);
 
-// Reads the files of one module, at most one of each kind. On failure: the first kMaxErrors errors.
+// The parts of `report` that were read from `source`.
+Parts PartsIn(const Report& report, const Source& source);
+
+// Reads the files of one module; each part may be there once, and several may be in one file, in
+// the order of FileKind. On failure: the first kMaxErrors errors.
 Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources);
 
 }  // namespace stowplan::report

@@ -38,6 +38,6 @@ class ReportBuilder {
 void ReadAssignmentSection(Lines& lines, ReportBuilder& builder);
 void ReadValueListSection(Lines& lines, ReportBuilder& builder);
 void ReadLiveRangeSection(Lines& lines, ReportBuilder& builder);
-void ReadUsageSection(const Source& source, ReportBuilder& builder, Diagnostics& errors);
+void ReadUsageSection(Lines& lines, ReportBuilder& builder);
 
 }  // namespace stowplan::report

@@ -52,11 +52,7 @@ Result<Replan> Replanner::Run() && {
   return std::move(result_);
 }
 
-std::string Replanner::Write() const {
-  ReportDialect dialect = report().dialect;
-  dialect.separate_files = false;
-  return WriteAssignment(report(), dialect);
-}
+std::string Replanner::Write() const { return WriteCombined(report(), report().dialect); }
 
 void Replanner::Differs(const std::string& message) {
   Diagnostic difference;

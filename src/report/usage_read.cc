@@ -94,7 +94,7 @@ bool IsDashes(std::string_view line, size_t count) {
 
 class UsageReader {
  public:
-  UsageReader(const Source& source, Usage& usage) : lines_(source), usage_(usage) {}
+  UsageReader(Lines& lines, Usage& usage) : lines_(lines), usage_(usage) {}
 
   void Read() {
     if (lines_.line().starts_with("Memory Space: ")) {
@@ -107,7 +107,6 @@ class UsageReader {
       if (!lines_.is_full()) ReadAllocationTables();
     }
   }
-  [[nodiscard]] Diagnostics TakeErrors() && { return std::move(lines_.errors); }
 
  private:
   void Expect(bool is_there, const std::string& what) {
@@ -242,7 +241,7 @@ class UsageReader {
     }
   }
 
-  Lines lines_;
+  Lines& lines_;
   Usage& usage_;
   int64_t listed_ = 0;  // allocations in the list
   int64_t hidden_ = 0;  // and those that it only counts
@@ -251,13 +250,11 @@ class UsageReader {
 
 }  // namespace
 
-void ReadUsageSection(const Source& source, ReportBuilder& builder, Diagnostics& errors) {
+// To the end of the file: nothing marks where a usage report ends.
+void ReadUsageSection(Lines& lines, ReportBuilder& builder) {
   Usage& usage = builder.report.usage.emplace();
-  usage.text = source.bytes();
-  UsageReader reader(source, usage);
-  reader.Read();
-  Diagnostics found = std::move(reader).TakeErrors();
-  errors.insert(errors.end(), found.begin(), found.end());
+  usage.text = lines.rest();
+  UsageReader(lines, usage).Read();
   builder.report.dialect.usage = usage.kind;
 }
 

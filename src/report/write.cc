@@ -169,7 +169,9 @@ void AppendPeak(const Report& report, const ReportDialect& dialect, std::string&
 
 }  // namespace
 
-std::string WriteAssignment(const Report& report, const ReportDialect& dialect) {
+namespace {
+
+std::string WritePlaces(const Report& report, const ReportDialect& dialect) {
   std::string out = "BufferAssignment:\n";
   for (const Allocation& allocation : report.allocations.rows()) {
     AppendAllocation(report, allocation, dialect, std::to_string(allocation.size), out);
@@ -184,12 +186,10 @@ std::string WriteAssignment(const Report& report, const ReportDialect& dialect) 
       out += ")\n";
     }
   }
-  if (dialect.separate_files) return out;
-  if (report.has_value_list) out += WriteValueList(report, dialect);
-  if (report.live_ranges && dialect.peak_line != PeakLine::kNone)
-    out += "\n\n" + WriteLiveRanges(report, dialect);
   return out;
 }
+
+}  // namespace
 
 std::string WriteValueList(const Report& report, const ReportDialect& dialect) {
   std::string out = "\nTotal bytes used: ";
@@ -222,6 +222,38 @@ std::string WriteLiveRanges(const Report& report, const ReportDialect& dialect) 
   AppendPeak(report, dialect, out);
   if (dialect.stack_tree && ranges.has_tree) AppendTree(ranges, out);
   return out;
+}
+
+std::string WriteParts(const Report& report, const ReportDialect& dialect, const Parts& parts) {
+  std::string out;
+  // XLA ends what comes before the live ranges with two newlines; where that text has none of its
+  // own at its end, one empty line remains of them.
+  const auto append = [&](const std::string& part) {
+    if (!out.empty() && !part.empty()) out += "\n\n";
+    out += part;
+  };
+  if (parts.assignment && report.has_assignment) out += WritePlaces(report, dialect);
+  // It begins with an empty line.
+  if (parts.value_list && report.has_value_list) out += WriteValueList(report, dialect);
+  if (parts.live_ranges && report.live_ranges && dialect.peak_line != PeakLine::kNone)
+    append(WriteLiveRanges(report, dialect));
+  if (parts.usage && report.usage && dialect.usage != UsageReport::kNone)
+    append(WriteUsage(report, dialect));
+  return out;
+}
+
+std::string WriteCombined(const Report& report, const ReportDialect& dialect) {
+  return WriteParts(report, dialect, report.parts());
+}
+
+std::string WriteAssignment(const Report& report, const ReportDialect& dialect) {
+  const bool is_combined = !dialect.separate_files;
+  return WriteParts(report, dialect,
+                    {.assignment = true, .value_list = is_combined, .live_ranges = is_combined});
+}
+
+std::string WriteFile(const Report& report, const Source& source) {
+  return WriteParts(report, report.dialect, PartsIn(report, source));
 }
 
 std::string WriteFile(const Report& report, FileKind kind) {

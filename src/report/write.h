@@ -13,13 +13,27 @@
 
 namespace stowplan::report {
 
-// The files as `dialect` has them: with separate_files only the assignment, else the combined file.
+// XLA's files as `dialect` has them. With separate_files, WriteAssignment writes the assignment
+// alone; otherwise the value list and the live ranges follow it, as XLA wrote them before 2026-04.
 std::string WriteAssignment(const Report& report, const ReportDialect& dialect);
 std::string WriteValueList(const Report& report, const ReportDialect& dialect);
 std::string WriteLiveRanges(const Report& report, const ReportDialect& dialect);
 std::string WriteUsage(const Report& report, const ReportDialect& dialect);
 
-// A file of this kind, in the report's own dialect.
+// These parts in one text, in XLA's order: assignment, value list, live ranges, usage report. Parts
+// that the report lacks, or that the dialect does not know, are left out. ReadReport reads every
+// such text back: the same facts, and CompareFigures finds nothing in it.
+//
+// XLA's own combined file has the first three; the usage report was always a file of its own, so
+// only Stowplan writes (and reads) it behind them. Whether a dialect has separate files is all the
+// same here.
+std::string WriteParts(const Report& report, const ReportDialect& dialect, const Parts& parts);
+// Everything the report has, in one text.
+std::string WriteCombined(const Report& report, const ReportDialect& dialect);
+
+// What `source`, one of the report's, should say: its parts in the report's own dialect.
+std::string WriteFile(const Report& report, const Source& source);
+// The file of this kind as the report's dialect has it.
 std::string WriteFile(const Report& report, FileKind kind);
 
 // Lines of `source` that differ from what is computed, each as a diagnostic at the line that shows

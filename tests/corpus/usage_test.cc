@@ -2,13 +2,13 @@
 // The memory-usage report, computed from the assignment, against the file that XLA wrote.
 #include "report/usage.h"
 
-#include <iostream>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
+#include "corpus/recorded.h"
 #include "corpus/report_files.h"
 #include "report/usage_proto.h"
 #include "report/write.h"
@@ -42,16 +42,14 @@ std::string_view FirstDifference(std::string_view a, std::string_view b) {
   return a.substr(0, a.find('\n'));
 }
 
-void PrintCounts(const std::map<std::string, Count>& counts) {
-  Count all;
+// All are equal, and there are so many of them.
+void ExpectCounts(const std::map<std::string, Count>& counts, const CountRows& recorded) {
+  CountRows rows;
   for (const auto& [name, count] : counts) {
-    std::cout << name << ": equal " << count.equal << " of " << count.files << "\n";
     EXPECT_EQ(count.equal, count.files) << name;
-    all.equal += count.equal;
-    all.files += count.files;
+    rows[name] = {count.files};
   }
-  std::cout << "all: equal " << all.equal << " of " << all.files << "\n";
-  EXPECT_GT(all.files, 0);
+  ExpectRows(rows, recorded);
 }
 
 TEST(CorpusUsage, FollowsFromTheAssignmentAlone) {
@@ -77,8 +75,16 @@ TEST(CorpusUsage, FollowsFromTheAssignmentAlone) {
                     << "\n  got: " << FirstDifference(written, (*usage)->bytes());
     }
   }
-  PrintCounts(counts);
-  std::cout << "of the years without an order, equal anyway: " << fixed_in_hash_order << "\n";
+  ExpectCounts(counts, {
+                           {"cpu, by space", {54}},
+                           {"cpu11, by space", {54}},
+                           {"dialects, by size", {21}},
+                           {"dialects, by space", {63}},
+                           {"gpu, by space", {50}},
+                           {"scale, by space", {3}},
+                           {"tpu, by space", {54}},
+                       });
+  EXPECT_EQ(fixed_in_hash_order, 33);
 }
 
 TEST(CorpusUsage, ComesBackWithTheOrderThatWasRead) {
@@ -99,16 +105,34 @@ TEST(CorpusUsage, ComesBackWithTheOrderThatWasRead) {
       EXPECT_EQ(FindUsageOrder(*report), UsageReport::kSorted) << file;
     }
   }
-  PrintCounts(counts);
+  ExpectCounts(counts, {
+                           {"cpu, by space", {54}},
+                           {"cpu11, by space", {54}},
+                           {"dialects, by size", {72}},
+                           {"dialects, by space", {63}},
+                           {"gpu, by space", {50}},
+                           {"scale, by space", {3}},
+                           {"tpu, by space", {54}},
+                       });
 }
 
 TEST(CorpusUsage, IsKeptWithoutItsAssignment) {
+  CountRows rows;
   for (const std::string& file : CorpusFiles(kEnding)) {
     const Result<Report> report = ReadFiles({file});
     ASSERT_TRUE(report.has_value()) << Render(report.error());
     EXPECT_EQ(WriteUsage(*report, report->dialect), report->sources[0]->bytes()) << file;
     EXPECT_FALSE(report->usage->tables.empty()) << file;
+    rows[ArchiveOf(file)] += {1, std::ssize(report->usage->tables)};
   }
+  ExpectRows(rows, {
+                       {"cpu", {54, 1037}},
+                       {"cpu11", {54, 1154}},
+                       {"dialects", {135, 1625}},
+                       {"gpu", {50, 1190}},
+                       {"scale", {3, 1798}},
+                       {"tpu", {54, 1450}},
+                   });
 }
 
 TEST(CorpusUsage, ProtoHasTheTablesOfTheText) {
@@ -149,8 +173,14 @@ TEST(CorpusUsage, ProtoHasTheTablesOfTheText) {
       }
     }
   }
-  PrintCounts(counts);
-  std::cout << tables << " tables\n";
+  ExpectCounts(counts, {
+                           {"cpu", {54}},
+                           {"cpu11", {54}},
+                           {"gpu", {50}},
+                           {"scale", {3}},
+                           {"tpu", {54}},
+                       });
+  EXPECT_EQ(tables, 6629);
 }
 
 }  // namespace

@@ -27,15 +27,14 @@ void CheckReplan(const std::shared_ptr<const stowplan::Source>& source,
   namespace report = stowplan::report;
   auto read = report::ReadReport({&source, 1});
   if (!read) return;
-  report::ReportDialect dialect = read->dialect;
-  dialect.separate_files = false;
-  const std::string before = report::WriteAssignment(*read, dialect);
+  const report::ReportDialect dialect = read->dialect;
+  const std::string before = report::WriteCombined(*read, dialect);
   const auto replan = report::ReplanReport(std::move(*read), RulesOf(target));
   if (!replan) {
     stowplan::fuzz::CheckErrors(replan.error());
     return;
   }
-  const std::string after = report::WriteAssignment(replan->report, dialect);
+  const std::string after = report::WriteCombined(replan->report, dialect);
   if (replan->differences.empty() && after != before)
     stowplan::fuzz::Fail("planned again, it differs without a word", before, after);
   const std::shared_ptr<const stowplan::Source> again =
@@ -73,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     stowplan::fuzz::CheckErrors(read.error());
     return 0;
   }
-  const std::string written = report::WriteFile(*read, report::KindOf(*source));
+  const std::string written = report::WriteFile(*read, *source);
   if ((written != source->bytes()) != !report::CompareFigures(*read, *source).empty()) {
     stowplan::fuzz::Fail("a difference without a finding, or the reverse", std::string(input),
                          written);
@@ -103,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const auto reread = report::ReadReport({&again, 1});
   if (!reread)
     stowplan::fuzz::Fail("the written file is not accepted", written, Render(reread.error()));
-  const std::string twice = report::WriteFile(*reread, report::KindOf(*again));
+  const std::string twice = report::WriteFile(*reread, *again);
   if (twice != written) stowplan::fuzz::Fail("writing twice differs", written, twice);
   return 0;
 }

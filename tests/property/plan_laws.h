@@ -176,6 +176,14 @@ inline void CheckReports(const hlo::Module& module, const AnalyzedPlan& plan,
     ASSERT_EQ(Render(report::CompareFigures(*read, *source)), "") << source->bytes();
     ASSERT_EQ(Render(report::FindContradictions(*read, *source)), "") << source->bytes();
   }
+  // The same in one text.
+  const std::string combined = report::WriteCombined(*read, read->dialect);
+  const std::shared_ptr<const Source> one = Source::FromBytes("combined", combined);
+  const Result<report::Report> again = report::ReadReport({&one, 1});
+  ASSERT_TRUE(again.has_value()) << Render(again.error());
+  ASSERT_EQ(again->parts(), read->parts());
+  ASSERT_EQ(Render(report::CompareFigures(*again, *one)), "") << combined;
+  ASSERT_EQ(Render(report::FindContradictions(*again, *one)), "") << combined;
 }
 
 inline std::string AssignmentText(const hlo::Module& module, const AnalyzedPlan& plan) {

@@ -152,6 +152,16 @@ struct Usage {
   std::string_view text;           // the file, to compare with what is computed
 };
 
+// The parts of a report that one text has. XLA writes each to a file of its own; before 2026-04 the
+// first three were one file. WriteCombined (report/write.h) puts all of them into one.
+struct Parts {
+  bool assignment = false;
+  bool value_list = false;
+  bool live_ranges = false;
+  bool usage = false;
+  friend bool operator==(const Parts&, const Parts&) = default;
+};
+
 struct Report {
   std::string name;  // the module's, when known
   ReportDialect dialect;
@@ -170,10 +180,19 @@ struct Report {
   std::vector<Position> positions;
   std::vector<Use> uses;
 
-  // What the texts are slices of.
+  // What the texts are pieces of. Of a report that was read, each source has an entry in
+  // `source_parts` that says what it holds.
   std::vector<std::shared_ptr<const Source>> sources;
+  std::vector<Parts> source_parts;
   std::vector<std::shared_ptr<std::string>> made_texts;  // copies share them
 
+  // All that there is.
+  [[nodiscard]] Parts parts() const {
+    return {.assignment = has_assignment,
+            .value_list = has_value_list,
+            .live_ranges = live_ranges.has_value(),
+            .usage = usage.has_value()};
+  }
   [[nodiscard]] std::span<const int64_t> numbers(const Index& index) const {
     return std::span<const int64_t>(ints).subspan(index.numbers.begin, index.numbers.count);
   }

@@ -48,7 +48,7 @@ Answer Ask(const std::string& text) {
   const Result<Report> report = ReadReport({&source, 1});
   if (!report) return {.is_read = false, .written = {}, .complaints = report.error()};
   return {.is_read = true,
-          .written = WriteFile(*report, KindOf(*source)),
+          .written = WriteFile(*report, *source),
           .complaints = CompareFigures(*report, *source)};
 }
 

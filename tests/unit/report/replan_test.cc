@@ -15,11 +15,7 @@ using testing::HasSubstr;
 
 Rules RulesFor(std::string_view target) { return RulesOf(*FindTarget(target)); }
 
-std::string Whole(const Report& report) {
-  ReportDialect dialect = report.dialect;
-  dialect.separate_files = false;
-  return WriteAssignment(report, dialect);
-}
+std::string Whole(const Report& report) { return WriteCombined(report, report.dialect); }
 
 // The differences, a line each.
 std::string Differences(Report report, std::string_view target = "cpu") {
