@@ -58,6 +58,11 @@ Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& o
     parts = PartsNamed(options.part, dialect);
   } else if (options.dialect.empty() && !planned.sources.empty()) {
     parts = PartsRead(planned);
+  } else if (!options.dialect.empty() && parts.assignment) {
+    // A release with one file for several parts always writes them all.
+    const report::Parts file = PartsNamed("assignment", dialect);
+    parts.value_list = parts.value_list || file.value_list;
+    parts.live_ranges = parts.live_ranges || file.live_ranges;
   }
   const std::vector<std::string> missing = MissingFacts(report, dialect, parts);
   if (!missing.empty()) {

@@ -53,8 +53,7 @@ class ReadOnce(CliCase):
         folder.mkdir()
         for number, program in enumerate(programs):
             for file in (CORPUS / "cpu" / program).iterdir():
-                name = file.name.partition(".")[2]
-                shutil.copy(file, folder / f"module_{number:04}.{name}")
+                shutil.copy(file, folder / f"module_{number:04}.jit_{program}.{file.name}")
         return folder
 
     def assert_once(self, folder, *words):

@@ -149,8 +149,8 @@ class Xla(ReportCase):
     def test_several_files(self):
         dump = self.dump("module_0000.f")
         files = [f"{dump}/module_0000.f.{STAGE}-{kind}.txt" for kind in ("live-range", "buffer-assignment")]
-        self.assertEqual(self.page("--format=xla", *files), ASSIGNMENT + LIVE_RANGES)
-        self.assertEqual(self.page("--format=xla", dump), ASSIGNMENT + LIVE_RANGES)
+        self.assertEqual(self.page("--format=xla", *files), ASSIGNMENT + "\n\n" + LIVE_RANGES)
+        self.assertEqual(self.page("--format=xla", dump), ASSIGNMENT + "\n\n" + LIVE_RANGES)
         self.assertEqual(self.page("--format=xla", files[1]), ASSIGNMENT, "only what was asked for")
         self.assertEqual(self.page("--format=xla", "--part=live-range", dump), LIVE_RANGES)
         self.assertIn("Memory Space: default (color=0)", self.page("--format=xla", "--part=usage", dump))
@@ -203,6 +203,20 @@ class Xla(ReportCase):
         self.assertEqual(self.report("--strict", wrong).code, 1)
         self.assertEqual(self.report("--strict", str(SEEDS[0])).code, 0)
 
+    def test_what_is_written_is_read(self):
+        """All that one can write as one text comes back, with right figures."""
+        dump = self.dump("module_0000.f")
+        inputs = [[str(seed)] for seed in SEEDS] + [[dump], ["--target=cpu", str(SEEDS[0].parents[1] / "mlp_train_step.txt")]]
+        for words in inputs:
+            with self.subTest(words=words):
+                written = self.report("--format=xla", *words)
+                self.assertEqual(written.code, 0, written)
+                text = written.out
+                path = self.write("back.txt", text)
+                answer = self.report("--strict", path)
+                self.assertEqual((answer.code, answer.err), (0, ""), answer)
+                self.assertEqual(self.page("--format=xla", path), text)
+
     def test_dialects(self):
         names = [line.split()[0] for line in self.page("--dialect=list").splitlines()]
         self.assertEqual((names[0], names[-1]), ("tf-2.2", "jaxlib-0.11.2"))
@@ -216,7 +230,9 @@ class Xla(ReportCase):
         self.assertIn(" uses:\n  (none)\n", newer)
         parts = {part: self.page("--format=xla", "--dialect=jaxlib-0.10.2", f"--part={part}", seed)
                  for part in ("assignment", "values", "live-range")}
-        self.assertEqual("".join(parts.values()), newer)
+        # In one text, live ranges come after two blank lines, as in XLA's own combined file.
+        self.assertEqual(parts["assignment"] + parts["values"] + "\n\n" + parts["live-range"], newer)
+        self.assertEqual(self.page("--format=xla", self.write("newer.txt", newer)), newer)
         paths = [self.write(f"{name}.txt", text) for name, text in parts.items()]
         self.assertEqual(self.page("--format=xla", "--dialect=jaxlib-0.7.2", *paths), SEEDS[0].read_text())
 
