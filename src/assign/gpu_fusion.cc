@@ -368,13 +368,9 @@ GpuFusion GpuFusions::Analyze(InstrId id) const {
   }
   fusion.reduction = FindReduction(fusion);
   if (!fusion.reduction.is_none() || IsTranspose(fusion)) return fusion;
-  // A plain loop computes each output by itself.
-  const bool is_loop = fusion.roots.size() > 1 ||
-                       (module_.instructions[fusion.roots[0]].opcode != Opcode::kScatter &&
-                        module_.instructions[fusion.roots[0]].opcode != Opcode::kSort &&
-                        !(module_.instructions[fusion.heroes[0]].opcode == Opcode::kConcatenate &&
-                          module_.operands_of(fusion.heroes[0]).size() <= 4));
-  if (is_loop) fusion.heroes = fusion.roots;
+  // A plain loop computes each output by itself. Other fusions of one output have a hero, too, but
+  // who asks for heroes compares those of several outputs.
+  fusion.heroes = fusion.roots;
   return fusion;
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 HERE = pathlib.Path(__file__).resolve().parent
-SETS = ("constructs", "work", "more", "scale", "devices", "donations", "explain", "random", "tpu_more")
+SETS = ("constructs", "work", "more", "scale", "devices", "donations", "explain", "random", "tpu_more", "gpu_heroes")
 
 
 def renamed(function, name):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for XLA to compile, so that Stowplan can be compared with it: a function and abstract arguments each. Nothing
-is executed. programs_constructs.py, programs_work.py, programs_more.py, programs_scale.py and programs_devices.py have them.
+is executed. programs_constructs.py, programs_work.py, programs_more.py, programs_scale.py, programs_devices.py and programs_gpu_heroes.py have them.
 """
 
 import dataclasses
