@@ -78,7 +78,9 @@ Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& o
     warning[0].severity = Severity::kWarning;
     Append(std::move(warning), notes);
   }
-  return report::WriteParts(report, dialect, parts);
+  // The usage report follows from the assignment, so a report need not have it to write it.
+  return options.part == "usage" ? report::WriteUsage(report, dialect)
+                                 : report::WriteParts(report, dialect, parts);
 }
 
 // The allocation that --allocation names; by default the largest heap.
