@@ -39,10 +39,11 @@ Result<void> Executor::Run() {
     RunComputation(id);
   }
   if (is_too_long_) {
-    return Fail(file,
-                fmt::format("loops nest so deep that executing the program takes more than {} "
-                            "steps",
-                            limit));
+    return Fail(
+        file,
+        fmt::format("loops and branches nest so deep that executing the program takes more than {} "
+                    "steps",
+                    limit));
   }
   return {};
 }
@@ -197,6 +198,8 @@ void Executor::Resume() {
     AddBranch(id, module_.computations[module_.called_by(id)[call->branch]].root, call->merge);
     const std::vector<Memory::Change> more = memory_.Undo(call->mark);
     call->changes.insert(call->changes.end(), more.begin(), more.end());
+    // What branches inside of branches write is written again by all that are around them.
+    budget_ -= std::ssize(more);
     if (call->branch + 1 < module_.called_by(id).size()) {
       BeginBranch(id, call->branch + 1);
       return;

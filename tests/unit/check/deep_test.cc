@@ -75,6 +75,32 @@ TEST(CheckDeep, Loops) {
               HasSubstr("overwritten"));
 }
 
+// A branch in a branch in a branch; all leave the result in one place, or one does not.
+TEST(CheckDeep, Branches) {
+  const auto check = [](int depth, const std::string& first) {
+    std::string text =
+        "HloModule m, is_scheduled=true\n"
+        "f0 {\n  p0 = f32[4]{0} parameter(0)\n  ROOT r0 = f32[4]{0} negate(p0)\n}\n";
+    std::string plan = "p0 16: p" + N(depth) + "@0\n";
+    std::string out = "out 16:";
+    for (int i = 1; i <= depth; ++i) {
+      text += "g" + N(i) + " {\n  q" + N(i) + " = f32[4]{0} parameter(0)\n  ROOT o" + N(i) +
+              " = f32[4]{0} exponential(q" + N(i) + ")\n}\n" +
+              (i == depth ? "ENTRY main" : "f" + N(i)) + " {\n  p" + N(i) +
+              " = f32[4]{0} parameter(0)\n  k" + N(i) + " = pred[] constant(true)\n  ROOT r" +
+              N(i) + " = f32[4]{0} conditional(k" + N(i) + ", p" + N(i) + ", p" + N(i) +
+              "), true_computation=f" + N(i - 1) + ", false_computation=g" + N(i) + "\n}\n";
+      plan += "const 1: k" + N(i) + "@0\n";
+      out += " o" + N(i) + "@0";
+    }
+    return Check(text, plan + out + first);
+  };
+  for (const int depth : {1, 1000}) {
+    EXPECT_EQ(check(depth, " r0@0"), "") << depth;
+    EXPECT_THAT(check(depth, "\ntemp 16: r0@0"), HasSubstr("overwritten")) << depth;
+  }
+}
+
 // What a body hands back through many calls is what it was: it may be read by its first name behind
 // the loop.
 TEST(CheckDeep, AStateHandedThroughManyCalls) {
