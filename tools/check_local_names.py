@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that names local to a file are unique in their namespace.
 
-A unity build (cmake/StowplanTarget.cmake) compiles a dozen files of a library as one. Two files whose unnamed
-namespaces share a name then clash or, worse, overload each other silently. The program's commands and the
-Python extension are compiled a file at a time, so their folders are left out.
+A unity build (cmake/StowplanTarget.cmake) compiles a dozen files as one. Two files whose unnamed namespaces
+share a name then clash or, worse, overload each other silently. What is compiled a file at a time is left out.
 """
 
 import collections
@@ -12,7 +11,7 @@ import pathlib
 import re
 import sys
 
-NO_UNITY = {"cli", "python", "certify", "recheck"}
+APART = {"advise", "cli", "python", "certify", "recheck"}  # folders of src/
 
 COMMENT_OR_TEXT = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
@@ -23,6 +22,7 @@ TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?)\s+(?:\[\[.*?
 ALIAS = re.compile(r"^using\s+(\w+)\s*=")
 FUNCTION = re.compile(r"^[^=]*?\b(\w+)\s*\(")
 VARIABLE = re.compile(r"\b(\w+)\s*(?:\[[^\]]*\])?\s*(?:=|$)")
+TEST = ("TEST", "RC_GTEST", "INSTANTIATE_TEST")  # macros, not names
 NOT_NAMES = ("using ", "friend ", "static_assert", "extern ", "typedef ")
 
 
@@ -76,27 +76,34 @@ def declarations(text):
         begin = match.end()
 
 
-def clashes(top):
+def sources(folder, apart=()):
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in (".h", ".cc") and file.relative_to(folder).parts[0] not in apart:
+            yield file
+
+
+def clashes(top, files):
+    """Yields what is wrong with the files of one target."""
     local, shared = collections.defaultdict(set), {}
-    for folder in ("include", "src"):
-        for file in sorted((top / folder).rglob("*.*")):
-            path = file.relative_to(top)
-            if file.suffix not in (".h", ".cc") or NO_UNITY & set(path.parts):
-                continue
-            for namespace, is_local, name in declarations(file.read_text()):
-                if is_local:
-                    local[namespace, name].add(str(path))
-                elif file.suffix == ".h":
-                    shared[namespace, name] = str(path)
-    for (namespace, name), files in sorted(local.items()):
-        files = sorted(files)
+    for file in files:
+        path = str(file.relative_to(top))
+        for namespace, is_local, name in declarations(file.read_text()):
+            if is_local and not name.startswith(TEST):
+                local[namespace, name].add(path)
+            elif not is_local and file.suffix == ".h":
+                shared[namespace, name] = path
+    for (namespace, name), paths in sorted(local.items()):
+        places = sorted(paths)
         if header := shared.get((namespace, name)):
-            files.append(header)
-        if len(files) > 1:
-            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(files)}"
+            places.append(header)
+        if len(places) > 1:
+            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(places)}"
 
 
 if __name__ == "__main__":
-    found = list(clashes(pathlib.Path(__file__).resolve().parent.parent))
+    top = pathlib.Path(__file__).resolve().parent.parent
+    targets = [[*sources(top / "include"), *sources(top / "src", APART)]]
+    targets += [sources(folder) for folder in sorted((top / "tests/unit").iterdir())]
+    found = [clash for files in targets for clash in clashes(top, files)]
     print("\n".join(found) or "local names: unique")
     sys.exit(1 if found else 0)
