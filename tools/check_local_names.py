@@ -23,7 +23,7 @@ ALIAS = re.compile(r"^using\s+(\w+)\s*=")
 FUNCTION = re.compile(r"^[^=]*?\b(\w+)\s*\(")
 VARIABLE = re.compile(r"\b(\w+)\s*(?:\[[^\]]*\])?\s*(?:=|$)")
 TEST = ("TEST", "RC_GTEST", "INSTANTIATE_TEST")  # macros, not names
-NOT_NAMES = ("using ", "friend ", "static_assert", "extern ", "typedef ")
+NOT_NAMES = ("using ", "namespace ", "friend ", "static_assert", "extern ", "typedef ")
 
 
 def without_templates(text):
