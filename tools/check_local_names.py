@@ -20,6 +20,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 NAMESPACE = re.compile(r"^(?:inline )?namespace\s*([\w:]*)$")
 TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?)\s+(?:\[\[.*?\]\]\s*)?(\w+)")
 ALIAS = re.compile(r"^using\s+(\w+)\s*=")
+USING = re.compile(r"^using\s+(?:::)?((?:\w+::)+(\w+))$")
 FUNCTION = re.compile(r"^[^=]*?\b(\w+)\s*\(")
 VARIABLE = re.compile(r"\b(\w+)\s*(?:\[[^\]]*\])?\s*(?:=|$)")
 TEST = ("TEST", "RC_GTEST", "INSTANTIATE_TEST")  # macros, not names
@@ -38,24 +39,26 @@ def without_templates(text):
 
 
 def name_of(head):
-    """The name that a declaration declares in its namespace, if any."""
+    """The name that a declaration declares in its namespace, and of what elsewhere it is the name, if any."""
     if "operator" in head or "::~" in head:
-        return None
+        return None, None
     head = without_templates(head)
+    if match := USING.match(head):
+        return match[2], match[1]
     for pattern in (ALIAS, TYPE):
         if match := pattern.match(head):
-            return match[1]
+            return match[1], None
     if head.startswith(NOT_NAMES):
-        return None
+        return None, None
     match = FUNCTION.match(head) or VARIABLE.search(head)
     # `Type Class::Method(` declares no name of its own.
     if not match or head[: match.start(1)].rstrip().endswith("::"):
-        return None
-    return match[1]
+        return None, None
+    return match[1], None
 
 
 def declarations(text):
-    """Yields (namespace, is local, name) for each declaration at the level of a namespace."""
+    """Yields (namespace, is local, name, whose name) for each declaration at the level of a namespace."""
     text = COMMENT_OR_TEXT.sub(lambda match: " " if match[0].startswith("/") else '""', text)
     text = DIRECTIVE.sub("", text)
     scopes, begin, depth = [], 0, 0  # depth: braces inside a declaration
@@ -70,8 +73,9 @@ def declarations(text):
         elif mark == "}":
             scopes.pop()
         else:
-            if head and (name := name_of(head)):
-                yield "::".join(filter(None, scopes)), "" in scopes, name
+            name, whose = name_of(head)
+            if name:
+                yield "::".join(filter(None, scopes)), "" in scopes, name, whose
             depth = mark == "{"
         begin = match.end()
 
@@ -84,20 +88,20 @@ def sources(folder, apart=()):
 
 def clashes(top, files):
     """Yields what is wrong with the files of one target."""
-    local, shared = collections.defaultdict(set), {}
+    local, shared = collections.defaultdict(dict), {}
     for file in files:
         path = str(file.relative_to(top))
-        for namespace, is_local, name in declarations(file.read_text()):
+        for namespace, is_local, name, whose in declarations(file.read_text()):
             if is_local and not name.startswith(TEST):
-                local[namespace, name].add(path)
+                local[namespace, name][path] = whose or path
             elif not is_local and file.suffix == ".h":
-                shared[namespace, name] = path
-    for (namespace, name), paths in sorted(local.items()):
-        places = sorted(paths)
-        if header := shared.get((namespace, name)):
-            places.append(header)
-        if len(places) > 1:
-            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(places)}"
+                shared[namespace, name] = path, whose or path
+    for (namespace, name), places in sorted(local.items()):
+        if (namespace, name) in shared:
+            header, whose = shared[namespace, name]
+            places[header] = whose
+        if len(set(places.values())) > 1:
+            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(sorted(places))}"
 
 
 if __name__ == "__main__":
