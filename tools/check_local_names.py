@@ -92,9 +92,10 @@ def clashes(top, files):
     for file in files:
         path = str(file.relative_to(top))
         for namespace, is_local, name, whose in declarations(file.read_text()):
-            if is_local and not name.startswith(TEST):
-                local[namespace, name][path] = whose or path
-            elif not is_local and file.suffix == ".h":
+            if is_local or (whose and file.suffix == ".cc"):
+                if not name.startswith(TEST):
+                    local[namespace, name][path] = whose or path
+            elif file.suffix == ".h" or (namespace, name) not in shared:
                 shared[namespace, name] = path, whose or path
     for (namespace, name), places in sorted(local.items()):
         if (namespace, name) in shared:
