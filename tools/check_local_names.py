@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that names local to a file are unique in their namespace.
 
-A unity build (cmake/StowplanTarget.cmake) compiles a dozen files of a library as one. Two files whose unnamed
-namespaces share a name then clash or, worse, overload each other silently. The program's commands and the
-Python extension are compiled a file at a time, so their folders are left out.
+A unity build (cmake/StowplanTarget.cmake) compiles a dozen files as one. Two files whose unnamed namespaces
+share a name then clash or, worse, overload each other silently. What is compiled a file at a time is left out.
 """
 
 import collections
@@ -12,7 +11,7 @@ import pathlib
 import re
 import sys
 
-NO_UNITY = {"cli", "python", "certify", "recheck"}
+APART = {"advise", "cli", "python", "certify", "recheck"}  # folders of src/
 
 COMMENT_OR_TEXT = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
@@ -21,9 +20,11 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 NAMESPACE = re.compile(r"^(?:inline )?namespace\s*([\w:]*)$")
 TYPE = re.compile(r"^(?:struct|class|union|enum(?: class| struct)?)\s+(?:\[\[.*?\]\]\s*)?(\w+)")
 ALIAS = re.compile(r"^using\s+(\w+)\s*=")
+USING = re.compile(r"^using\s+(?:::)?((?:\w+::)+(\w+))$")
 FUNCTION = re.compile(r"^[^=]*?\b(\w+)\s*\(")
 VARIABLE = re.compile(r"\b(\w+)\s*(?:\[[^\]]*\])?\s*(?:=|$)")
-NOT_NAMES = ("using ", "friend ", "static_assert", "extern ", "typedef ")
+TEST = ("TEST", "RC_GTEST", "INSTANTIATE_TEST")  # macros, not names
+NOT_NAMES = ("using ", "namespace ", "friend ", "static_assert", "extern ", "typedef ")
 
 
 def without_templates(text):
@@ -38,24 +39,26 @@ def without_templates(text):
 
 
 def name_of(head):
-    """The name that a declaration declares in its namespace, if any."""
+    """The name that a declaration declares in its namespace, and of what elsewhere it is the name, if any."""
     if "operator" in head or "::~" in head:
-        return None
+        return None, None
     head = without_templates(head)
+    if match := USING.match(head):
+        return match[2], match[1]
     for pattern in (ALIAS, TYPE):
         if match := pattern.match(head):
-            return match[1]
+            return match[1], None
     if head.startswith(NOT_NAMES):
-        return None
+        return None, None
     match = FUNCTION.match(head) or VARIABLE.search(head)
     # `Type Class::Method(` declares no name of its own.
     if not match or head[: match.start(1)].rstrip().endswith("::"):
-        return None
-    return match[1]
+        return None, None
+    return match[1], None
 
 
 def declarations(text):
-    """Yields (namespace, is local, name) for each declaration at the level of a namespace."""
+    """Yields (namespace, is local, name, whose name) for each declaration at the level of a namespace."""
     text = COMMENT_OR_TEXT.sub(lambda match: " " if match[0].startswith("/") else '""', text)
     text = DIRECTIVE.sub("", text)
     scopes, begin, depth = [], 0, 0  # depth: braces inside a declaration
@@ -70,33 +73,42 @@ def declarations(text):
         elif mark == "}":
             scopes.pop()
         else:
-            if head and (name := name_of(head)):
-                yield "::".join(filter(None, scopes)), "" in scopes, name
+            name, whose = name_of(head)
+            if name:
+                yield "::".join(filter(None, scopes)), "" in scopes, name, whose
             depth = mark == "{"
         begin = match.end()
 
 
-def clashes(top):
-    local, shared = collections.defaultdict(set), {}
-    for folder in ("include", "src"):
-        for file in sorted((top / folder).rglob("*.*")):
-            path = file.relative_to(top)
-            if file.suffix not in (".h", ".cc") or NO_UNITY & set(path.parts):
-                continue
-            for namespace, is_local, name in declarations(file.read_text()):
-                if is_local:
-                    local[namespace, name].add(str(path))
-                elif file.suffix == ".h":
-                    shared[namespace, name] = str(path)
-    for (namespace, name), files in sorted(local.items()):
-        files = sorted(files)
-        if header := shared.get((namespace, name)):
-            files.append(header)
-        if len(files) > 1:
-            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(files)}"
+def sources(folder, apart=()):
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in (".h", ".cc") and file.relative_to(folder).parts[0] not in apart:
+            yield file
+
+
+def clashes(top, files):
+    """Yields what is wrong with the files of one target."""
+    local, shared = collections.defaultdict(dict), {}
+    for file in files:
+        path = str(file.relative_to(top))
+        for namespace, is_local, name, whose in declarations(file.read_text()):
+            if is_local or (whose and file.suffix == ".cc"):
+                if not name.startswith(TEST):
+                    local[namespace, name][path] = whose or path
+            elif file.suffix == ".h" or (namespace, name) not in shared:
+                shared[namespace, name] = path, whose or path
+    for (namespace, name), places in sorted(local.items()):
+        if (namespace, name) in shared:
+            header, whose = shared[namespace, name]
+            places[header] = whose
+        if len(set(places.values())) > 1:
+            yield f"{namespace}: {name} is local to a file, and is in all of {', '.join(sorted(places))}"
 
 
 if __name__ == "__main__":
-    found = list(clashes(pathlib.Path(__file__).resolve().parent.parent))
+    top = pathlib.Path(__file__).resolve().parent.parent
+    targets = [[*sources(top / "include"), *sources(top / "src", APART)]]
+    targets += [sources(folder) for folder in sorted((top / "tests/unit").iterdir())]
+    found = [clash for files in targets for clash in clashes(top, files)]
     print("\n".join(found) or "local names: unique")
     sys.exit(1 if found else 0)

@@ -18,7 +18,7 @@ using hlo::Text;
 
 namespace {
 
-constexpr int kMaxNesting = 64;
+constexpr int kMaxInstructionNesting = 64;
 
 // slice-start is an async-start around a slice: the parts of such a name.
 struct ShortAsync {
@@ -274,7 +274,7 @@ bool InstructionParser::ParseOperand(int depth) {
     if (!shape.is_none()) r_.saw_operand_shapes = true;
     return ParseOperandName(shape);
   }
-  if (depth == kMaxNesting) return c.Fail("instructions are nested too deep");
+  if (depth == kMaxInstructionNesting) return c.Fail("instructions are nested too deep");
   c.p = begin;
   const InstrId id = ParseBody({}, depth + 1);
   if (id.is_none()) return false;

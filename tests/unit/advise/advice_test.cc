@@ -21,7 +21,7 @@ AdviceReport AdviceFor(const hlo::Module& module, const AdviseOptions& options =
   return *report;
 }
 
-const Advice* Find(const AdviceReport& report, EditKind kind) {
+const Advice* FindAdvice(const AdviceReport& report, EditKind kind) {
   for (const Advice& advice : report.advice) {
     if (advice.edits[0].kind == kind) return &advice;
   }
@@ -55,7 +55,7 @@ std::string Order() {
 TEST(Advise, MovesALargeDefinitionLater) {
   const hlo::Module module = ParseProgram(Order());
   const AdviceReport report = AdviceFor(module);
-  const Advice* later = Find(report, EditKind::kMoveLater);
+  const Advice* later = FindAdvice(report, EditKind::kMoveLater);
   ASSERT_NE(later, nullptr);
   EXPECT_EQ(later->edits[0].instruction, "big");
   EXPECT_EQ(later->edits[0].anchor, "all");
@@ -104,7 +104,7 @@ ENTRY e {
 }
 )");
   const AdviceReport report = AdviceFor(module);
-  const Advice* drop = Find(report, EditKind::kDropCopy);
+  const Advice* drop = FindAdvice(report, EditKind::kDropCopy);
   ASSERT_NE(drop, nullptr);
   EXPECT_EQ(drop->edits[0].instruction, "c");
   EXPECT_EQ(drop->saved, 4096);
@@ -125,7 +125,7 @@ ENTRY e {
 }
 )");
   const AdviceReport report = AdviceFor(module);
-  EXPECT_EQ(Find(report, EditKind::kDropCopy), nullptr);
+  EXPECT_EQ(FindAdvice(report, EditKind::kDropCopy), nullptr);
   EXPECT_GE(report.unsound, 1);
 }
 
@@ -158,7 +158,7 @@ ENTRY e {
 }
 )");
   const AdviceReport report = AdviceFor(module);
-  const Advice* again = Find(report, EditKind::kRematerialize);
+  const Advice* again = FindAdvice(report, EditKind::kRematerialize);
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(again->edits[0].instruction, "mask");
   EXPECT_EQ(again->edits[0].anchor, "both");

@@ -6,7 +6,7 @@
 namespace stowplan::advise {
 namespace {
 
-constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
+constexpr std::string_view kRewritten = R"(HloModule m, is_scheduled=true
 
 ENTRY e {
   p = f32[4]{0} parameter(0)
@@ -24,12 +24,12 @@ hlo::InstrId Find(const hlo::Module& module, std::string_view name) {
 }
 
 TEST(Rewriter, WithoutChangesGivesTheSameProgram) {
-  const hlo::Module module = ParseProgram(kProgram);
+  const hlo::Module module = ParseProgram(kRewritten);
   EXPECT_EQ(hlo::ToString(Rewriter(module).Build()), hlo::ToString(module));
 }
 
 TEST(Rewriter, CopiesForAllReaders) {
-  const hlo::Module module = ParseProgram(kProgram);
+  const hlo::Module module = ParseProgram(kRewritten);
   Rewriter rewriter(module);
   const hlo::InstrId p = Find(module, "p");
   rewriter.Replace(p, rewriter.AddCopy(p, p));
@@ -43,7 +43,7 @@ TEST(Rewriter, CopiesForAllReaders) {
 }
 
 TEST(Rewriter, RemovesWithControlEdges) {
-  const hlo::Module module = ParseProgram(kProgram);
+  const hlo::Module module = ParseProgram(kRewritten);
   Rewriter rewriter(module);
   rewriter.Replace(Find(module, "a"), Find(module, "p"));
   rewriter.Remove(Find(module, "a"));
@@ -54,7 +54,7 @@ TEST(Rewriter, RemovesWithControlEdges) {
 }
 
 TEST(Rewriter, NewNamesDiffer) {
-  const hlo::Module module = ParseProgram(kProgram);
+  const hlo::Module module = ParseProgram(kRewritten);
   Rewriter rewriter(module);
   const hlo::InstrId p = Find(module, "p");
   const hlo::InstrId first = rewriter.AddCopy(p, p);

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Module Parse(std::string_view text) {
+Module ParseModule(std::string_view text) {
   Result<Module> module = ParseText(Source::FromBytes("test.hlo", text));
   EXPECT_TRUE(module.has_value()) << Render(module.error());
   return *std::move(module);
@@ -46,11 +46,11 @@ std::vector<std::string> After(std::string_view from, std::string_view to) {
   const size_t at = changed.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   changed.replace(at, from.size(), to);
-  return Differences(Parse(kText), Parse(changed));
+  return Differences(ParseModule(kText), ParseModule(changed));
 }
 
 TEST(Differences, NoneBetweenEqualPrograms) {
-  EXPECT_THAT(Differences(Parse(kText), Parse(kText)), IsEmpty());
+  EXPECT_THAT(Differences(ParseModule(kText), ParseModule(kText)), IsEmpty());
 }
 
 TEST(Differences, OrderOfComputationsAndKeysDoesNotMatter) {
@@ -59,8 +59,8 @@ TEST(Differences, OrderOfComputationsAndKeysDoesNotMatter) {
   const std::string text(kText);
   const size_t add = text.find("%add (");
   const size_t entry = text.find("ENTRY");
-  EXPECT_THAT(Differences(Parse(std::string(text).insert(add, other)),
-                          Parse(std::string(text).insert(entry, other))),
+  EXPECT_THAT(Differences(ParseModule(std::string(text).insert(add, other)),
+                          ParseModule(std::string(text).insert(entry, other))),
               IsEmpty());
 }
 
@@ -113,7 +113,8 @@ TEST(Differences, MissingInstructionsAndComputations) {
 TEST(Differences, TheListIsLimited) {
   EqualOptions options;
   options.limit = 1;
-  EXPECT_EQ(Differences(Parse(kText), Parse("ENTRY e {\n  ROOT p = f32[] parameter(0)\n}"), options)
+  EXPECT_EQ(Differences(ParseModule(kText),
+                        ParseModule("ENTRY e {\n  ROOT p = f32[] parameter(0)\n}"), options)
                 .size(),
             1U);
 }
@@ -137,12 +138,12 @@ ENTRY %main (w: (f32[4], s32[])) -> f32[4] {
 }
 
 )";
-  EXPECT_THAT(Differences(Parse(kLong), Parse(kCompact)), IsEmpty());
-  EXPECT_THAT(Differences(Parse(kCompact), Parse(kLong)), IsEmpty());
+  EXPECT_THAT(Differences(ParseModule(kLong), ParseModule(kCompact)), IsEmpty());
+  EXPECT_THAT(Differences(ParseModule(kCompact), ParseModule(kLong)), IsEmpty());
   std::string other(kLong);
   other.replace(other.find("f32[4]{0} get-tuple-element(%w), index=0"), 40,
                 "s32[] get-tuple-element(%w), index=1 ");
-  EXPECT_THAT(Differences(Parse(other), Parse(kCompact)),
+  EXPECT_THAT(Differences(ParseModule(other), ParseModule(kCompact)),
               testing::Contains("`x` in `main`: operands differ"));
 }
 
@@ -171,11 +172,11 @@ ENTRY %main (p: f32[4]) -> f32[2] {
 }
 
 )";
-  EXPECT_THAT(Differences(Parse(kExplicit), Parse(kShort)), IsEmpty());
-  EXPECT_THAT(Differences(Parse(kShort), Parse(kExplicit)), IsEmpty());
+  EXPECT_THAT(Differences(ParseModule(kExplicit), ParseModule(kShort)), IsEmpty());
+  EXPECT_THAT(Differences(ParseModule(kShort), ParseModule(kExplicit)), IsEmpty());
   std::string other(kShort);
   other.replace(other.find("[0:2]"), 5, "[1:3]");
-  EXPECT_EQ(Differences(Parse(kExplicit), Parse(other)).size(), 1U);
+  EXPECT_EQ(Differences(ParseModule(kExplicit), ParseModule(other)).size(), 1U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "oom/causes.h"
+#include "unit/oom/sizes.h"
 
 namespace stowplan::oom {
 namespace {
@@ -17,8 +18,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr int64_t kGiB = int64_t{1} << 30;
 
 Log LogOf(Incident incident) {
   Log log;

@@ -6,20 +6,16 @@
 #include <gmock/gmock.h>
 
 #include "oom/oom.h"
+#include "unit/oom/sizes.h"
 
 namespace stowplan::oom {
 namespace {
-
-constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kGiB = int64_t{1} << 30;
 
 Incident One(std::string_view text) {
   const Log log = ReadLog(text);
   EXPECT_EQ(log.incidents.size(), 1U) << text;
   return log.incidents.empty() ? Incident{} : log.incidents[0];
 }
-
-int64_t Bytes(const std::optional<Size>& size) { return size ? size->bytes : -1; }
 
 TEST(OomHeads, TpuCompiler) {
   const Incident hbm = One(

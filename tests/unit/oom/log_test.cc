@@ -11,12 +11,10 @@
 
 #include "oom/explain.h"
 #include "oom/oom.h"
+#include "unit/oom/sizes.h"
 
 namespace stowplan::oom {
 namespace {
-
-constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kGiB = int64_t{1} << 30;
 
 const std::vector<std::string> kExamples = {
     "cpu",          "gpu_async",   "gpu_fragmented",  "gpu_other_process",
@@ -30,8 +28,6 @@ std::string Example(const std::string& name) {
   EXPECT_FALSE(text.str().empty()) << name;
   return text.str();
 }
-
-int64_t Bytes(const std::optional<Size>& size) { return size ? size->bytes : -1; }
 
 TEST(OomLog, TrainingOnAGpu) {
   const Log log = ReadLog(Example("gpu_training"));

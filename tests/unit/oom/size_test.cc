@@ -7,12 +7,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/human_bytes.h"
+#include "unit/oom/sizes.h"
 
 namespace stowplan::oom {
 namespace {
-
-constexpr int64_t kGiB = int64_t{1} << 30;
-constexpr int64_t kMiB = int64_t{1} << 20;
 
 TEST(OomSize, AllSpellings) {
   EXPECT_EQ(ParseSize("0B"), (Size{0, 0}));

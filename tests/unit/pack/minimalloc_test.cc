@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kCapacity = 1048576;
 
-Problem Read(char letter) {
+Problem ReadExample(char letter) {
   const std::string file =
       std::string(STOWPLAN_TESTS_DIR) + "/../corpus/packing/" + letter + ".1048576.csv";
   const auto source = ReadSource(file);
@@ -29,7 +29,7 @@ Problem Read(char letter) {
 TEST(PackMinimalloc, EachProblemFitsItsCapacity) {
   int fitting = 0;
   for (char letter = 'A'; letter <= 'K'; ++letter) {
-    const Problem problem = Read(letter);
+    const Problem problem = ReadExample(letter);
     const Answer answer = MustSolve(problem, {.capacity = kCapacity});
     ASSERT_THAT(CheckPlan(problem, answer.plan), testing::IsEmpty()) << letter;
     EXPECT_LE(answer.plan.height, kCapacity) << letter;
@@ -41,7 +41,7 @@ TEST(PackMinimalloc, EachProblemFitsItsCapacity) {
 // The load is the optimum of these, and they are found without being told.
 TEST(PackMinimalloc, PlansAsLowAsTheLoad) {
   for (const char letter : {'A', 'B', 'C', 'E', 'F', 'G', 'H', 'I', 'K'}) {
-    const Problem problem = Read(letter);
+    const Problem problem = ReadExample(letter);
     const Answer answer = MustSolve(problem, {});
     ASSERT_THAT(CheckPlan(problem, answer.plan), testing::IsEmpty()) << letter;
     EXPECT_EQ(answer.status, Status::kOptimal) << letter;
@@ -50,7 +50,7 @@ TEST(PackMinimalloc, PlansAsLowAsTheLoad) {
 }
 
 TEST(PackMinimalloc, ThreadsFindTheSamePlan) {
-  const Problem problem = Read('D');
+  const Problem problem = ReadExample('D');
   const Answer one = MustSolve(problem, {.effort = 60000});
   const Answer three = MustSolve(problem, {.threads = 3, .effort = 60000});
   EXPECT_EQ(one.plan, three.plan);

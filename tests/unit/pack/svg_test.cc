@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Table Read(std::string_view text, std::vector<Pool> pools = {}) {
+Table TableOf(std::string_view text, std::vector<Pool> pools = {}) {
   return *ReadTable(Source::FromBytes("p.csv", text), std::move(pools));
 }
 
@@ -22,7 +22,7 @@ size_t CountOf(std::string_view word, std::string_view text) {
 }
 
 TEST(PackSvg, EachPieceIsARectangleThatSaysWhoItIs) {
-  const Table table = Read("id,lower,upper,size,gaps\na,0,4,1024,1-2\nb,1,2,1024,\n");
+  const Table table = TableOf("id,lower,upper,size,gaps\na,0,4,1024,1-2\nb,1,2,1024,\n");
   const std::string svg = DrawPlan(table, {.offsets = {0, 0}, .height = 1024});
   EXPECT_EQ(CountOf("<title>a: 1.0KiB (1024) at 0, [0, 4)</title>", svg), 2U);
   EXPECT_EQ(CountOf("<title>b: 1.0KiB (1024) at 0, [1, 2)</title>", svg), 1U);
@@ -30,14 +30,14 @@ TEST(PackSvg, EachPieceIsARectangleThatSaysWhoItIs) {
 }
 
 TEST(PackSvg, IdsAreEscaped) {
-  const Table table = Read("id,lower,upper,size\n<script>&\"\xff\xc3\xa9,0,4,4\n");
+  const Table table = TableOf("id,lower,upper,size\n<script>&\"\xff\xc3\xa9,0,4,4\n");
   const std::string svg = DrawPlan(table, {.offsets = {0}, .height = 4});
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;&amp;&quot;\xEF\xBF\xBD\xC3\xA9"));
   EXPECT_THAT(svg, Not(HasSubstr("<script>")));
 }
 
 TEST(PackSvg, EachPoolIsAPanel) {
-  const Table table = Read("id,lower,upper,size\na,0,4,4\nb,0,4,4\n", {{"x<", 4}, {"y", 8}});
+  const Table table = TableOf("id,lower,upper,size\na,0,4,4\nb,0,4,4\n", {{"x<", 4}, {"y", 8}});
   const std::string svg = DrawPlan(table, {.offsets = {0, 0}, .pools = {0, 1}, .height = 4});
   EXPECT_EQ(CountOf("<g transform", svg), 2U);
   EXPECT_THAT(svg, HasSubstr("x&lt;: 4B of 4B, 1 buffers"));
@@ -45,7 +45,7 @@ TEST(PackSvg, EachPoolIsAPanel) {
 
 TEST(PackSvg, NothingIsAPictureToo) {
   EXPECT_THAT(DrawPlan({}, {}), HasSubstr("</svg>"));
-  const Table table = Read("id,lower,upper,size\na,-9223372036854775807,0,0\n");
+  const Table table = TableOf("id,lower,upper,size\na,-9223372036854775807,0,0\n");
   EXPECT_THAT(DrawPlan(table, {.offsets = {0}}), HasSubstr("</svg>"));
 }
 

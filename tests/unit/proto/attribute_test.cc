@@ -12,10 +12,10 @@ namespace {
 
 using hlo::ElementType;
 using Field = InstructionField;
-using Fill = std::function<void(Writer<Field>&)>;
+using FillInstruction = std::function<void(Writer<Field>&)>;
 
 // The attributes of an instruction with one f32[4] operand for each of `operands`, as text.
-std::string Attributes(const std::string& opcode, const Fill& fill, size_t operands = 1,
+std::string Attributes(const std::string& opcode, const FillInstruction& fill, size_t operands = 1,
                        const std::vector<Computation>& called = {}) {
   Instruction instruction{"x", opcode, F32({4}), 1, {}, fill};
   for (size_t i = 0; i < operands; ++i)
@@ -26,10 +26,10 @@ std::string Attributes(const std::string& opcode, const Fill& fill, size_t opera
   return end == std::string::npos ? text : text.substr(std::min(text.size(), end + 3));
 }
 
-Fill Dims(const Ints& dims) {
+FillInstruction Dims(const Ints& dims) {
   return [=](auto& writer) { AddInts(writer, Field::kDimensions, dims); };
 }
-Fill Calls(const Ints& ids) {
+FillInstruction Calls(const Ints& ids) {
   return [=](auto& writer) { AddInts(writer, Field::kCalledComputationIds, ids); };
 }
 

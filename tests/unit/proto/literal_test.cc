@@ -10,9 +10,9 @@ namespace stowplan::proto::test {
 namespace {
 
 using hlo::ElementType;
-using Fill = std::function<void(Writer<LiteralField>&)>;
+using FillLiteral = std::function<void(Writer<LiteralField>&)>;
 
-std::string Literal(const std::string& shape, const Fill& fill) {
+std::string Literal(const std::string& shape, const FillLiteral& fill) {
   return Bytes<LiteralField>([&](auto& writer) {
     writer.add_message(LiteralField::kShape, shape);
     if (fill) fill(writer);
@@ -26,7 +26,7 @@ std::string ConstantModule(const std::string& shape, const std::string& literal)
 }
 
 // What stands in constant(...).
-std::string Constant(ElementType type, const Ints& dims, const Fill& fill) {
+std::string Constant(ElementType type, const Ints& dims, const FillLiteral& fill) {
   const std::string shape = Array(type, dims);
   const std::string text = RootText(ConstantModule(shape, Literal(shape, fill)));
   constexpr std::string_view kBegin = "constant(";
@@ -36,7 +36,7 @@ std::string Constant(ElementType type, const Ints& dims, const Fill& fill) {
              : text.substr(at + kBegin.size(), text.size() - at - kBegin.size() - 1);
 }
 
-Fill Raw(LiteralField field, std::string bytes) {
+FillLiteral Raw(LiteralField field, std::string bytes) {
   return [field, bytes](auto& writer) { writer.add_bytes(field, bytes); };
 }
 

@@ -21,7 +21,7 @@ std::string ModuleWith(const std::string& sharding, const std::string& shape = F
 }
 
 // What stands behind sharding=.
-std::string Text(const std::string& sharding, const std::string& shape = F32({4})) {
+std::string ShardingText(const std::string& sharding, const std::string& shape = F32({4})) {
   const std::string text = RootText(ModuleWith(sharding, shape));
   constexpr std::string_view kBegin = "sharding=";
   const size_t at = text.find(kBegin);
@@ -36,66 +36,67 @@ Fill Type(int32_t type, const Fill& more = {}) {
 }
 
 TEST(ProtoSharding, Words) {
-  EXPECT_EQ(Text(""), "{replicated}");
-  EXPECT_EQ(Text(Op(Type(4))), "{manual}");
-  EXPECT_EQ(Text(Op(Type(5))), "{unknown}");
-  EXPECT_EQ(Text(Op(Type(6))), "{unreduced}");
-  EXPECT_EQ(Text(Op(Type(1, [](auto& w) { AddInts(w, F::kTileAssignmentDevices, {3}); }))),
+  EXPECT_EQ(ShardingText(""), "{replicated}");
+  EXPECT_EQ(ShardingText(Op(Type(4))), "{manual}");
+  EXPECT_EQ(ShardingText(Op(Type(5))), "{unknown}");
+  EXPECT_EQ(ShardingText(Op(Type(6))), "{unreduced}");
+  EXPECT_EQ(ShardingText(Op(Type(1, [](auto& w) { AddInts(w, F::kTileAssignmentDevices, {3}); }))),
             "{maximal device=3}");
 }
 
 TEST(ProtoSharding, Tiled) {
-  EXPECT_EQ(Text(Op(Type(3,
-                         [](auto& w) {
-                           AddInts(w, F::kTileAssignmentDimensions, {2, 1});
-                           AddInts(w, F::kTileAssignmentDevices, {1, 0});
-                         }))),
+  EXPECT_EQ(ShardingText(Op(Type(3,
+                                 [](auto& w) {
+                                   AddInts(w, F::kTileAssignmentDimensions, {2, 1});
+                                   AddInts(w, F::kTileAssignmentDevices, {1, 0});
+                                 }))),
             "{devices=[2,1]1,0}");
-  EXPECT_EQ(Text(Op(Type(3,
-                         [](auto& w) {
-                           AddInts(w, F::kTileAssignmentDimensions, {2, 2});
-                           AddInts(w, F::kIotaReshapeDims, {4});
-                           AddInts(w, F::kIotaTransposePerm, {0});
-                           w.add_bool(F::kReplicateOnLastTileDim, true);
-                           w.add_bool(F::kIsShardGroup, true);
-                           w.add_int64(F::kShardGroupId, 7);
-                           w.add_enum(F::kShardGroupType, 1);
-                         }))),
+  EXPECT_EQ(ShardingText(Op(Type(3,
+                                 [](auto& w) {
+                                   AddInts(w, F::kTileAssignmentDimensions, {2, 2});
+                                   AddInts(w, F::kIotaReshapeDims, {4});
+                                   AddInts(w, F::kIotaTransposePerm, {0});
+                                   w.add_bool(F::kReplicateOnLastTileDim, true);
+                                   w.add_bool(F::kIsShardGroup, true);
+                                   w.add_int64(F::kShardGroupId, 7);
+                                   w.add_enum(F::kShardGroupType, 1);
+                                 }))),
             "{devices=[2,2]<=[4] last_tile_dim_replicate shard_like 7}");
-  EXPECT_EQ(Text(Op(Type(3,
-                         [](auto& w) {
-                           AddInts(w, F::kTileAssignmentDimensions, {1, 2, 2});
-                           AddInts(w, F::kIotaReshapeDims, {2, 2});
-                           AddInts(w, F::kIotaTransposePerm, {1, 0});
-                           AddInts(w, F::kLastTileDims, {4, 0});
-                           w.add_message(F::kMetadata, Bytes<MetadataField>([](auto& metadata) {
-                                           metadata.add_string(MetadataField::kOpName, "a");
-                                         }));
-                         }))),
+  EXPECT_EQ(ShardingText(Op(Type(3,
+                                 [](auto& w) {
+                                   AddInts(w, F::kTileAssignmentDimensions, {1, 2, 2});
+                                   AddInts(w, F::kIotaReshapeDims, {2, 2});
+                                   AddInts(w, F::kIotaTransposePerm, {1, 0});
+                                   AddInts(w, F::kLastTileDims, {4, 0});
+                                   w.add_message(F::kMetadata,
+                                                 Bytes<MetadataField>([](auto& metadata) {
+                                                   metadata.add_string(MetadataField::kOpName, "a");
+                                                 }));
+                                 }))),
             "{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual, replicated} "
             "metadata={op_name=\"a\"}}");
   // One device is no tiling.
-  EXPECT_EQ(Text(Op(Type(3,
-                         [](auto& w) {
-                           AddInts(w, F::kTileAssignmentDimensions, {1});
-                           AddInts(w, F::kTileAssignmentDevices, {0});
-                         }))),
+  EXPECT_EQ(ShardingText(Op(Type(3,
+                                 [](auto& w) {
+                                   AddInts(w, F::kTileAssignmentDimensions, {1});
+                                   AddInts(w, F::kTileAssignmentDevices, {0});
+                                 }))),
             "{replicated}");
 }
 
 TEST(ProtoSharding, Tuples) {
   const std::string tuple = Tuple({F32({4}), Tuple({F32({4}), F32({4})})});
-  EXPECT_EQ(Text(Op(Type(2,
-                         [](auto& w) {
-                           for (int32_t type : {0, 4, 0})
-                             w.add_message(F::kTupleShardings, Op(Type(type)));
-                         })),
-                 tuple),
+  EXPECT_EQ(ShardingText(Op(Type(2,
+                                 [](auto& w) {
+                                   for (int32_t type : {0, 4, 0})
+                                     w.add_message(F::kTupleShardings, Op(Type(type)));
+                                 })),
+                         tuple),
             "{{replicated}, {manual}, {replicated}}");
   // XLA gives each leaf the one sharding there is.
-  EXPECT_EQ(Text(Op(Type(4)), tuple), "{{manual}, {manual}, {manual}}");
-  EXPECT_EQ(Text(Op(Type(4)), Tuple({})), "{{manual}}");
-  EXPECT_EQ(Text("", Tuple(std::vector<std::string>(6, F32({})))),
+  EXPECT_EQ(ShardingText(Op(Type(4)), tuple), "{{manual}, {manual}, {manual}}");
+  EXPECT_EQ(ShardingText(Op(Type(4)), Tuple({})), "{{manual}}");
+  EXPECT_EQ(ShardingText("", Tuple(std::vector<std::string>(6, F32({})))),
             "{{replicated}, {replicated}, {replicated}, {replicated}, {replicated}, "
             "/*index=5*/{replicated}}");
 }
@@ -131,8 +132,8 @@ TEST(ProtoSharding, Named) {
                     }));
     });
   };
-  EXPECT_EQ(Text(named([](auto&) {})), "{mesh['x'=8,'y'=2], replicated}");
-  EXPECT_EQ(Text(named([&](auto& n) {
+  EXPECT_EQ(ShardingText(named([](auto&) {})), "{mesh['x'=8,'y'=2], replicated}");
+  EXPECT_EQ(ShardingText(named([&](auto& n) {
               n.add_message(N::kDimShardings, Bytes<DimensionShardingField>([&](auto& d) {
                               d.add_message(DimensionShardingField::kAxes, axis_ref(0, 2, 4));
                               d.add_message(DimensionShardingField::kAxes, axis_ref(1));
@@ -143,7 +144,7 @@ TEST(ProtoSharding, Named) {
               n.add_message(N::kReplicatedAxes, axis_ref(0));
             })),
             "{mesh['x'=8,'y'=2], [{'x':(2)4, 'y', ?}, {}], replicated={'x'}}");
-  EXPECT_EQ(Text(named([&](auto& n) {
+  EXPECT_EQ(ShardingText(named([&](auto& n) {
               n.add_message(N::kUnreducedAxes, axis_ref(0));
               n.add_message(N::kUnreducedAxes, axis_ref(1));
             })),

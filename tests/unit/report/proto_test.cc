@@ -93,7 +93,7 @@ hlo::Module ModuleWith(const std::string& assignment) {
   return {};
 }
 
-std::string Errors(const std::string& assignment) {
+std::string ProtoErrors(const std::string& assignment) {
   const Result<Report> report = ReportFromModule(ModuleWith(assignment));
   std::string text;
   if (report) return text;
@@ -153,10 +153,10 @@ TEST(ReportFromModule, OldFilesHaveNames) {
     buffer.defined_at.has_id = false;
     buffer.defined_at.instruction_name = is_parameter ? "p" : buffer.id == 3 ? "add" : "out";
   }
-  EXPECT_EQ(Errors(example.Bytes()), "");
+  EXPECT_EQ(ProtoErrors(example.Bytes()), "");
   example.message.buffers[0].defined_at.instruction_name = "q";
   EXPECT_EQ(
-      Errors(example.Bytes()),
+      ProtoErrors(example.Bytes()),
       "buffer_assignment.logical_buffers[0]: there is no instruction of this name\n"
       "buffer_assignment.buffer_allocations[2].assigned[0]: there is no buffer with the id 0\n");
 }
@@ -171,38 +171,38 @@ TEST(ReportFromModule, MistakesHaveAPlace) {
   ExampleMessage example;
   example.message.buffers[3].defined_at.instruction_id = 77;
   EXPECT_TRUE(
-      Errors(example.Bytes())
+      ProtoErrors(example.Bytes())
           .starts_with(
               "buffer_assignment.logical_buffers[3]: there is no instruction with the id 77\n"));
   example = ExampleMessage();
   example.message.buffers[1].defined_at = example.At(1, {2});
   EXPECT_TRUE(
-      Errors(example.Bytes())
+      ProtoErrors(example.Bytes())
           .starts_with(
               "buffer_assignment.logical_buffers[1]: the shape of p has no part at this index\n"));
   example = ExampleMessage();
   example.message.allocations[1].assigned.push_back({.buffer = 2, .size = 1});
-  EXPECT_EQ(Errors(example.Bytes()),
+  EXPECT_EQ(ProtoErrors(example.Bytes()),
             "buffer_assignment.buffer_allocations[1].assigned[1]: buffer 2 is assigned twice\n");
   example = ExampleMessage();
   example.message.allocations[2].assigned[1].offset = INT64_MAX;
-  EXPECT_EQ(Errors(example.Bytes()),
+  EXPECT_EQ(ProtoErrors(example.Bytes()),
             "buffer_assignment.buffer_allocations[2].assigned[1]: the place of buffer 1 is no "
             "range of bytes\n");
   example = ExampleMessage();
   example.message.allocations[2].size = -1;
   example.message.allocations[2].index = 1;
   EXPECT_EQ(
-      Errors(example.Bytes()),
+      ProtoErrors(example.Bytes()),
       "buffer_assignment.buffer_allocations[2]: the size of an allocation is negative\n"
       "buffer_assignment.buffer_allocations[2]: there are two allocations with the index 1\n");
   example = ExampleMessage();
   example.message.allocations[0].parameter_number = 1;
-  EXPECT_EQ(Errors(example.Bytes()),
+  EXPECT_EQ(ProtoErrors(example.Bytes()),
             "buffer_assignment.buffer_allocations[0]: the entry computation has no parameter 1\n");
   example = ExampleMessage();
   example.message.allocations[0].parameter_index = example.Index({2});
-  EXPECT_EQ(Errors(example.Bytes()),
+  EXPECT_EQ(ProtoErrors(example.Bytes()),
             "buffer_assignment.buffer_allocations[0]: the shape of parameter 0 has no part at this "
             "index\n");
 }
@@ -212,9 +212,9 @@ TEST(ReportFromModule, DamageHasAPlace) {
   // The length of the first buffer's location.
   const size_t at = bytes.find('\x1a');
   bytes[at + 1] = 0x70;
-  EXPECT_TRUE(Errors(bytes).starts_with(
+  EXPECT_TRUE(ProtoErrors(bytes).starts_with(
       "buffer_assignment.logical_buffers[0].defined_at: a field claims 112 bytes"))
-      << Errors(bytes);
+      << ProtoErrors(bytes);
 }
 
 // Nothing that one byte can do crashes a reader.

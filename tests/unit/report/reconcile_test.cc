@@ -43,7 +43,7 @@ void CheckSteps(const std::vector<ReconcileGroup>& groups) {
   }
 }
 
-Report Seed(int number) {
+Report ReadSeed(int number) {
   const Result<std::shared_ptr<const Source>> source =
       ReadSource(std::string(STOWPLAN_TESTS_DIR) + "/../examples/seeds/seed_00" +
                  std::to_string(number) + ".txt");
@@ -117,11 +117,11 @@ TEST(Reconcile, WhatOnlyTheProgramTells) {
 
 TEST(Reconcile, Seeds) {
   for (int seed = 0; seed < 5; ++seed) {
-    const std::vector<ReconcileGroup> groups = GroupsOf(Seed(seed));
+    const std::vector<ReconcileGroup> groups = GroupsOf(ReadSeed(seed));
     CheckSteps(groups);
     for (const auto& [figure, row] : FiguresOf(groups)) EXPECT_FALSE(row.differs()) << figure;
   }
-  const auto figures = FiguresOf(GroupsOf(Seed(3)));
+  const auto figures = FiguresOf(GroupsOf(ReadSeed(3)));
   EXPECT_EQ(figures.at("Total bytes used").said, 299944008);
   EXPECT_EQ(figures.at("Live ranges at 11 (peak)").said, 239075356);
   EXPECT_EQ(figures.at("elements of tuples").computed, 58720232);

@@ -11,7 +11,7 @@
 namespace stowplan {
 namespace {
 
-hlo::Module Parse(std::string_view text) {
+hlo::Module ParseModule(std::string_view text) {
   Result<hlo::Module> module = ParseText(Source::FromBytes("test.hlo", text));
   EXPECT_TRUE(module.has_value()) << Render(module.error());
   return *std::move(module);
@@ -39,14 +39,14 @@ ENTRY main {
 )";
 
 TEST(TransferFlags, OfTpusAreSyncFlags) {
-  const hlo::Module module = WithTransferFlags(Parse(kSend), *FindTarget("tpu-v5e"));
+  const hlo::Module module = WithTransferFlags(ParseModule(kSend), *FindTarget("tpu-v5e"));
   EXPECT_EQ(ShapeOf(module, "s"), "(f32[8]{0:T(128)}, u32[]{:S(2)}, token[])");
   EXPECT_EQ(ShapeOf(module, "u"), "(f32[8]{0:T(128)}, u32[]{:T(128)S(2)}, token[])");
   EXPECT_EQ(ShapeOf(module, "n"), "u32[]");
 }
 
 TEST(TransferFlags, OthersAreAsTheyAre) {
-  const hlo::Module module = WithTransferFlags(Parse(kSend), *FindTarget("gpu"));
+  const hlo::Module module = WithTransferFlags(ParseModule(kSend), *FindTarget("gpu"));
   EXPECT_EQ(ShapeOf(module, "s"), "(f32[8]{0:T(128)}, u32[], token[])");
 }
 
