@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
 // Ranges come by rising begins; they become the fewest there are.
-void Append(std::vector<ByteRange>& ranges, ByteRange next) {
+void AppendRange(std::vector<ByteRange>& ranges, ByteRange next) {
   if (ranges.empty() || ranges.back().end < next.begin) {
     ranges.push_back(next);
   } else {
@@ -120,10 +120,10 @@ Occupancy::Set Occupancy::Through(size_t b) {
   next_.clear();
   auto row = block.through.begin();
   for (const ByteRange& range : fresh_) {
-    for (; row != block.through.end() && row->begin < range.begin; ++row) Append(next_, *row);
-    Append(next_, range);
+    for (; row != block.through.end() && row->begin < range.begin; ++row) AppendRange(next_, *row);
+    AppendRange(next_, range);
   }
-  for (; row != block.through.end(); ++row) Append(next_, *row);
+  for (; row != block.through.end(); ++row) AppendRange(next_, *row);
   kept_ = kept_ - block.through.size() + next_.size();
   block.through.assign(next_.begin(), next_.end());
   return block.through;

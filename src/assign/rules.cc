@@ -105,34 +105,34 @@ constexpr Rules TpuRules(PresetSpace preset, Memory memory) {
   return rules;
 }
 
-struct Backend {
+struct BackendRules {
   std::string_view target;
   Rules rules;                      // of the newest version
   std::span<const Change> changes;  // besides kAllChanges
 };
 constexpr std::array kBackends = {
-    Backend{"cpu", {.alignment = 64}, kCpuChanges},
-    Backend{"gpu",
-            {.analysis = {.no_ops = NoOps::kBitcastsAndReshapes},
-             .sharing = Sharing::kGpu,
-             .alignment = 256,
-             .lending_space = 1},
-            kGpuChanges},
-    Backend{"tpu-v2", TpuRules({}, {748}), kTpuChanges},
-    Backend{"tpu-v3", TpuRules({}, {1548}), kTpuChanges},
-    Backend{"tpu-v4", TpuRules({3}, {1525}), kTpuChanges},
-    Backend{"tpu-v5e", TpuRules({1}, {1575}), kTpuChanges},
-    Backend{"tpu-v5p", TpuRules({1}, {9573}), kTpuChanges},
-    Backend{"tpu-v6e", TpuRules({1}, {3124}), kTpuChanges},
-    Backend{"tpu-v7x", TpuRules({1}, {9474}), kTpuChanges},
+    BackendRules{"cpu", {.alignment = 64}, kCpuChanges},
+    BackendRules{"gpu",
+                 {.analysis = {.no_ops = NoOps::kBitcastsAndReshapes},
+                  .sharing = Sharing::kGpu,
+                  .alignment = 256,
+                  .lending_space = 1},
+                 kGpuChanges},
+    BackendRules{"tpu-v2", TpuRules({}, {748}), kTpuChanges},
+    BackendRules{"tpu-v3", TpuRules({}, {1548}), kTpuChanges},
+    BackendRules{"tpu-v4", TpuRules({3}, {1525}), kTpuChanges},
+    BackendRules{"tpu-v5e", TpuRules({1}, {1575}), kTpuChanges},
+    BackendRules{"tpu-v5p", TpuRules({1}, {9573}), kTpuChanges},
+    BackendRules{"tpu-v6e", TpuRules({1}, {3124}), kTpuChanges},
+    BackendRules{"tpu-v7x", TpuRules({1}, {9474}), kTpuChanges},
 };
 
 }  // namespace
 
 Rules RulesOf(const Target& target, std::string_view version) {
-  const auto known = std::ranges::find(kBackends, target.name, &Backend::target);
+  const auto known = std::ranges::find(kBackends, target.name, &BackendRules::target);
   // A target that has no row is a TPU of a generation to come.
-  const Backend& backend = known == kBackends.end() ? kBackends.back() : *known;
+  const BackendRules& backend = known == kBackends.end() ? kBackends.back() : *known;
   Rules rules = backend.rules;
   rules.target = target;
   for (const std::span<const Change> changes :

@@ -39,7 +39,8 @@ void WriteSide(std::string_view key, const explain::Picture& picture, report::Va
   json.End();
 }
 
-void WritePeak(std::string_view key, const report::Peak& peak, int64_t compared, JsonWriter& json) {
+void WriteDiffPeak(std::string_view key, const report::Peak& peak, int64_t compared,
+                   JsonWriter& json) {
   json.BeginObject(key);
   json.Field("bytes", peak.bytes);
   json.Field("time", peak.time);
@@ -68,8 +69,8 @@ void WriteSpace(const DiffView& view, size_t index, JsonWriter& json) {
     json.Field("space", "all");
   }
   if (view.diff.has_peak) {
-    WritePeak("peak_a", space.a, space.time_a, json);
-    WritePeak("peak_b", space.b, space.time_b, json);
+    WriteDiffPeak("peak_a", space.a, space.time_a, json);
+    WriteDiffPeak("peak_b", space.b, space.time_b, json);
     json.Field("peak_change", space.peak_change());
     WriteTerms(space.terms, diff::kTerms, json);
   }

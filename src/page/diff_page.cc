@@ -178,8 +178,8 @@ void AppendCause(const DiffView& view, const SpaceDiff& space, const Cause& caus
     out += fmt::format("{:>17}and at {} other places\n", "", cause.parts.size() - kParts);
 }
 
-void AppendCauses(const DiffView& view, const SpaceDiff& space, const std::vector<Cause>& causes,
-                  std::string& out) {
+void AppendDiffCauses(const DiffView& view, const SpaceDiff& space,
+                      const std::vector<Cause>& causes, std::string& out) {
   const size_t limit = view.limit == 0 ? causes.size() : view.limit;
   size_t number = 0;
   size_t hidden = 0;
@@ -229,19 +229,19 @@ void AppendSpace(const DiffView& view, size_t index, std::string& out) {
   out += view.group == diff::Group::kCause
              ? "\nCauses, the largest first\n"
              : fmt::format("\nBy {}, the largest first\n", diff::Name(view.group));
-  AppendCauses(view, space, view.causes[index], out);
+  AppendDiffCauses(view, space, view.causes[index], out);
 }
 
-struct Row {
+struct DiffRow {
   std::string name;
   int64_t a = 0;
   int64_t b = 0;
 };
 
-void AppendRows(const std::vector<Row>& rows, std::string& out) {
+void AppendRows(const std::vector<DiffRow>& rows, std::string& out) {
   TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kRight, TextTable::kRight,
                    TextTable::kRight});
-  for (const Row& row : rows) {
+  for (const DiffRow& row : rows) {
     const bool is_same = row.a == row.b;
     table.Add({"  " + row.name, HumanBytes(row.a), HumanBytes(row.b),
                is_same ? "=" : SignedBytes(row.b - row.a),
@@ -254,7 +254,7 @@ void AppendRows(const std::vector<Row>& rows, std::string& out) {
 void AppendTotals(const DiffView& view, std::string& out) {
   const SpaceDiff& all = view.diff.spaces[0];
   if (view.diff.has_peak) {
-    std::vector<Row> rows;
+    std::vector<DiffRow> rows;
     rows.reserve(view.diff.kinds.size() + 1);
     for (const diff::KindTotal& kind : view.diff.kinds)
       rows.push_back({std::string(kind.name), kind.a, kind.b});
@@ -262,7 +262,7 @@ void AppendTotals(const DiffView& view, std::string& out) {
     out += "\nLive at each one's own peak, by kind\n";
     AppendRows(rows, out);
   }
-  std::vector<Row> rows;
+  std::vector<DiffRow> rows;
   for (const diff::Total& total : view.diff.totals) {
     std::string name(diff::Name(total.use));
     if (view.diff.spaces.size() > 2) name = fmt::format("S({}) {}", total.space, name);
@@ -278,7 +278,7 @@ void AppendTotals(const DiffView& view, std::string& out) {
           {"alignment", all.footprint_a.alignment, all.footprint_b.alignment},
           {"without live range", all.footprint_a.untimed, all.footprint_b.untimed},
           {"thread-local", all.footprint_a.thread_local_bytes, all.footprint_b.thread_local_bytes}};
-  std::erase_if(rows, [](const Row& row) { return row.a == 0 && row.b == 0; });
+  std::erase_if(rows, [](const DiffRow& row) { return row.a == 0 && row.b == 0; });
   rows.push_back({"= footprint", all.footprint_a.bytes, all.footprint_b.bytes});
   out += "\nAllocated, by what it is at the peak\n";
   AppendRows(rows, out);

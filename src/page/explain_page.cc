@@ -19,9 +19,6 @@ using explain::By;
 using explain::Partition;
 using explain::Row;
 
-constexpr auto kLeft = TextTable::kLeft;
-constexpr auto kRight = TextTable::kRight;
-
 const explain::Curve& ExplainView::curve() const { return picture.curves.of(space); }
 
 std::string SpaceName(const ExplainView& view, std::optional<int64_t> space) {
@@ -105,7 +102,7 @@ void AppendPartition(const ExplainView& view, By by, size_t limit, std::string& 
   const Partition whole = explain::PartitionOf(view.picture, view.moment, by);
   const Partition partition = explain::IsTree(by) ? explain::Folded(whole) : whole;
   const explain::TopRows top = explain::Largest(partition, limit);
-  TextTable table({kRight, kRight, kLeft});
+  TextTable table({TextTable::kRight, TextTable::kRight, TextTable::kLeft});
   const int64_t total = partition.total();
   for (const uint32_t i : top.rows) {
     const Row& row = partition.rows[i];
@@ -133,7 +130,7 @@ std::string PartitionPage(const ExplainView& view, By by) {
 
 void AppendFootprint(const ExplainView& view, std::string& out) {
   const explain::Footprint split = explain::FootprintOf(view.picture, view.moment);
-  TextTable table({kRight, kRight, kLeft});
+  TextTable table({TextTable::kRight, TextTable::kRight, TextTable::kLeft});
   const auto add = [&](int64_t bytes, std::string what) {
     if (bytes != 0)
       table.Add({HumanAndExactBytes(bytes), Percent(bytes, split.bytes), std::move(what)});
@@ -154,7 +151,7 @@ void AppendGapToXla(const ExplainView& view, std::string& out) {
     out += "  not known: its list of the peak is in no file, and shapes are missing\n";
     return;
   }
-  TextTable table({kLeft, kRight, kLeft});
+  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kLeft});
   const auto step = [&](std::string what, int64_t bytes, std::string why) {
     if (bytes == 0) return;
     std::string size = HumanAndExactBytes(bytes < 0 ? -bytes : bytes);
@@ -242,7 +239,7 @@ void AppendHead(const ExplainView& view, std::string& out) {
 void AppendSpaces(const ExplainView& view, std::string& out) {
   if (view.picture.curves.spaces.size() < 2) return;
   out += "\nMemory spaces\n";
-  TextTable table({kLeft, kRight, kLeft});
+  TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kLeft});
   for (const explain::Curve& curve : view.picture.curves.spaces) {
     if (curve.peak.bytes == 0) continue;
     table.Add({SpaceName(view, curve.space), HumanAndExactBytes(curve.peak.bytes),
@@ -255,7 +252,7 @@ void AppendSpaces(const ExplainView& view, std::string& out) {
 
 void AppendNextInPython(const ExplainView& view, std::string& out) {
   out += "\nNext, where r is what analyze returned\n";
-  TextTable table({kLeft, kLeft});
+  TextTable table({TextTable::kLeft, TextTable::kLeft});
   if (!view.moment.shares.empty()) {
     const std::string name = explain::ValueName(*view.picture.report, view.moment.shares[0].value);
     if (TextWidth(name) < 22) table.Add({"r.why(\"" + Printable(name) + "\")", "why it is alive"});
@@ -271,7 +268,7 @@ void AppendNext(const ExplainView& view, std::string& out) {
   if (view.speech == Speech::kPython) return AppendNextInPython(view, out);
   out += "\nNext\n";
   const std::string command = "  stowplan explain " + view.input;
-  TextTable table({kLeft, kLeft});
+  TextTable table({TextTable::kLeft, TextTable::kLeft});
   const auto add = [&](const std::string& option, std::string what) {
     table.Add({"  " + option, std::move(what)});
   };

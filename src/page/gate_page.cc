@@ -12,7 +12,6 @@ namespace stowplan::page {
 
 using gate::Outcome;
 using gate::Rule;
-using gate::Verdict;
 
 int64_t GateView::breaches() const {
   return std::ranges::count_if(
@@ -22,7 +21,7 @@ int64_t GateView::breaches() const {
 namespace {
 
 // "1.50GiB (1610612736) is more than the budget of 1.00GiB (1073741824), by 512.00MiB"
-std::string Sentence(const GateView& view, const Verdict& verdict) {
+std::string GateSentence(const GateView& view, const gate::Verdict& verdict) {
   const std::string is = HumanAndExactBytes(verdict.bytes);
   const std::string limit = HumanAndExactBytes(verdict.limit);
   const std::string base = HumanAndExactBytes(verdict.base.value_or(0));
@@ -129,7 +128,7 @@ std::string GatePage(const GateView& view) {
     const bool is_breach = gate::IsBreach(row->verdict.outcome);
     out += fmt::format("{}  {} {}, {}:\n", is_breach ? "FAIL" : "ok  ",
                        Printable(row->verdict.module), row->space, gate::Name(row->verdict.rule));
-    AppendParagraph(Sentence(view, row->verdict), 6, out);
+    AppendParagraph(GateSentence(view, row->verdict), 6, out);
     for (const diff::Cause& cause : row->causes) out += "      " + CauseLine(cause) + "\n";
   }
   if (!view.lock.empty()) out += "wrote " + Printable(view.lock) + "\n";
@@ -141,10 +140,10 @@ std::string GateMarkdown(const GateView& view) {
   if (view.rows.empty()) return out;
   out += "| | module | memory space | rule | result |\n|---|---|---|---|---|\n";
   for (const GateRow* row : Sorted(view)) {
-    out += fmt::format("| {} | {} | {} | {} | {} |\n",
-                       gate::IsBreach(row->verdict.outcome) ? "\u274c" : "\u2705",
-                       MarkdownCell(row->verdict.module), MarkdownCell(row->space),
-                       gate::Name(row->verdict.rule), MarkdownCell(Sentence(view, row->verdict)));
+    out += fmt::format(
+        "| {} | {} | {} | {} | {} |\n", gate::IsBreach(row->verdict.outcome) ? "\u274c" : "\u2705",
+        MarkdownCell(row->verdict.module), MarkdownCell(row->space), gate::Name(row->verdict.rule),
+        MarkdownCell(GateSentence(view, row->verdict)));
   }
   for (const GateRow* row : Sorted(view)) {
     if (row->causes.empty()) continue;
@@ -163,7 +162,7 @@ std::string GateJunit(const GateView& view) {
       "  <testsuite name=\"stowplan gate\" tests=\"{0}\" failures=\"{1}\">\n",
       view.rows.size(), view.breaches());
   for (const GateRow& row : view.rows) {
-    const std::string sentence = XmlText(Sentence(view, row.verdict));
+    const std::string sentence = XmlText(GateSentence(view, row.verdict));
     out +=
         fmt::format("    <testcase classname=\"{}\" name=\"{} {}\">\n", XmlText(row.verdict.module),
                     XmlText(row.space), gate::Name(row.verdict.rule));
@@ -189,7 +188,7 @@ std::string GateJson(const GateView& view) {
   json.Field("breaches", view.breaches());
   json.BeginArray("checks");
   for (const GateRow& row : view.rows) {
-    const Verdict& verdict = row.verdict;
+    const gate::Verdict& verdict = row.verdict;
     json.BeginObject();
     json.Field("module", std::string_view(verdict.module));
     if (verdict.space) {

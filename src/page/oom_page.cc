@@ -54,7 +54,7 @@ void AppendFigures(const oom::Explanation& explanation, std::string& out) {
 }
 
 // "jit(step)/.../dot_general  model.py:42"
-std::string WordsOf(const oom::Buffer& buffer, size_t indent) {
+std::string OomWordsOf(const oom::Buffer& buffer, size_t indent) {
   std::string source =
       buffer.source_file.empty()
           ? std::string()
@@ -81,7 +81,7 @@ void AppendBuffers(const OomView& view, const Incident& incident, std::string& o
     // Then the words are all that tells which one it is.
     const bool has_name = row.size() != without_name;
     if (!has_name) {
-      const std::string words = WordsOf(buffer, without_name + 2);
+      const std::string words = OomWordsOf(buffer, without_name + 2);
       row += "  " + (words.empty() ? std::string("no name") : words);
     }
     if (buffer.is_parameter) row += "  parameter";
@@ -89,7 +89,7 @@ void AppendBuffers(const OomView& view, const Incident& incident, std::string& o
     if (buffer.padding && buffer.padding->bytes > 0)
       out += fmt::format("      {} of it padding\n", HumanBytes(buffer.padding->bytes));
     if (!has_name) continue;
-    if (const std::string words = WordsOf(buffer, 6); !words.empty())
+    if (const std::string words = OomWordsOf(buffer, 6); !words.empty())
       out += "      " + words + '\n';
   }
 }
@@ -102,7 +102,7 @@ void AppendNumbered(size_t number, std::string_view words, std::string& out) {
   if (out.size() >= begin + mark.size()) out.replace(begin, mark.size(), mark);
 }
 
-void AppendCauses(const oom::Explanation& explanation, std::string& out) {
+void AppendOomCauses(const oom::Explanation& explanation, std::string& out) {
   out += "\nWhy\n";
   size_t number = 0;
   for (const oom::Cause& cause : explanation.causes) {
@@ -159,7 +159,7 @@ void AppendLog(const OomView& view, std::string& out) {
       is_python ? "" : "--");
 }
 
-void AppendNext(const OomView& view, const Incident& incident, std::string& out) {
+void AppendOomNext(const OomView& view, const Incident& incident, std::string& out) {
   out += "\nNext\n";
   const bool is_python = view.speech == Speech::kPython;
   if (view.dump != nullptr && is_python) {
@@ -206,7 +206,7 @@ std::string OomPage(const OomView& view) {
   AppendWhere(incident, out);
   AppendFigures(explanation, out);
   AppendBuffers(view, incident, out);
-  AppendCauses(explanation, out);
+  AppendOomCauses(explanation, out);
   AppendFixes(explanation, view.speech, out);
   if (!explanation.unknown.empty()) {
     out += "\nNot known\n";
@@ -215,7 +215,7 @@ std::string OomPage(const OomView& view) {
   }
   if (view.dump != nullptr) out += OomDumpPage(incident, *view.dump);
   AppendLog(view, out);
-  AppendNext(view, incident, out);
+  AppendOomNext(view, incident, out);
   return out;
 }
 

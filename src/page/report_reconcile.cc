@@ -18,7 +18,7 @@ std::string Computed(const report::ReconcileRow& row) {
 }
 
 // Whether the files have the figure, and the same one.
-std::string Verdict(const report::ReconcileRow& row) {
+std::string FigureVerdict(const report::ReconcileRow& row) {
   if (row.role != Role::kFigure || !row.said) return "";
   if (!row.computed) return "said";
   return row.differs() ? "said: " + HumanAndExactBytes(*row.said) : "as said";
@@ -41,7 +41,7 @@ std::string ReconcilePage(const report::Report& report, const report::Summary& s
                                  : row.role == Role::kResult ? "  = " + row.figure
                                                              : row.figure;
       // Of an own plan, no file says anything.
-      table.Add({figure, Computed(row), options.is_made ? "" : Verdict(row), row.how});
+      table.Add({figure, Computed(row), options.is_made ? "" : FigureVerdict(row), row.how});
     }
     table.Append(out);
   }

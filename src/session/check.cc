@@ -52,7 +52,7 @@ Verdict ReportVerdict(const PlannedModule& planned) {
 }
 
 // A verdict by execution, with what the report says of itself after what the program says of it.
-Verdict Merged(check::Verdict executed, Verdict of_report) {
+Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   Verdict verdict = {.reason = {},
                      .findings = std::move(executed.findings),
                      .instructions = executed.instructions,
@@ -144,7 +144,7 @@ Result<Checked> CheckPlanned(PlannedModule planned, const PlanOptions& options,
   Result<check::Certified> executed = Execute(subject, *target, request.certifies);
   if (executed) {
     checked.certificate = std::move(executed->certificate);
-    subject.verdict = Merged(std::move(executed->verdict), std::move(subject.verdict));
+    subject.verdict = MergedVerdict(std::move(executed->verdict), std::move(subject.verdict));
     return checked;
   }
   // The program is there and could not be executed: that its report does not contradict itself is
@@ -165,7 +165,7 @@ Result<PlannedModule> Check(PlannedModule planned, const PlanOptions& options) {
 Verdict VerdictOn(const hlo::Module& module, const report::Report& report, const Target& target) {
   Result<check::Verdict> executed = check::CheckPlan(module, report, target);
   if (!executed) return {.reason = executed.error()[0].message};
-  return Merged(*std::move(executed), {});
+  return MergedVerdict(*std::move(executed), {});
 }
 
 Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,

@@ -39,7 +39,7 @@ std::string Head(const std::string& path) {
   return head;
 }
 
-bool IsPacked(std::string_view head) {
+bool IsCompressed(std::string_view head) {
   return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
 }
 
@@ -47,7 +47,7 @@ bool IsPacked(std::string_view head) {
 std::string HeadOf(const InputFile& file) {
   if (!file.source()) {
     std::string head = Head(file.path);
-    if (!IsPacked(head)) return head;
+    if (!IsCompressed(head)) return head;
     if (!Read(file)) return {};
   }
   return std::string(file.source()->bytes().substr(0, kHeadSize));

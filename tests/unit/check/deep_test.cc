@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that nest deep, that are long when each call has a computation of its own, or whose calls
+// Programs that nest deep, that are long with a computation for each call, or whose calls
 // make no sense.
 #include <gmock/gmock.h>
 
