@@ -276,6 +276,12 @@ TEST(CorpusExplain, EveryReportAddsUp) {
                        {"seeds", {5, 5, 5, 23, 23}},
                        {"tpu", {54, 54, 52, 263, 263}},
                    });
+  CountRow all;
+  for (const auto& [archive, row] : rows) all += row;
+  ExpectRows({{"all archives and the seeds", all}},
+             DocTable("explain.md",
+                      "| of the corpus | reports | with live ranges | compared at all moments | "
+                      "values asked about | with a holder |"));
 }
 
 // Modules alone, planned as XLA does.
