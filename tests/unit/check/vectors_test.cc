@@ -383,7 +383,7 @@ second {
   }
 }
 
-// The others that are made to write over an operand do so where both lie alike, nowhere else.
+// Others that are made to write over an operand: they do where both lie alike, and nowhere else.
 TEST(XlaVectors, OperationsInPlaceThatChangeTheLayoutMoveElements) {
   const auto solve = [](std::string_view layout) {
     return R"(HloModule m, is_scheduled=true
