@@ -81,7 +81,7 @@ class Best(AssignCase):
         answer, best = self.heap("--memory-limit=3KiB")
         self.assertEqual(answer.code, 1)
         self.assertEqual(best["memory_limit"]["status"], "infeasible")
-        self.assertGreater(best["memory_limit"]["floor"], 3072)
+        self.assertEqual(best["memory_limit"]["floor"], 4044)
         answer = self.best("--memory-limit=3KiB")
         self.assertEqual(answer.code, 1)
         self.assertIn("memory space 0 does not fit 3.0KiB (3072): this plan takes", answer.err)

@@ -21,7 +21,7 @@ class Lines(CliCase):
         return json.loads(answer.out)["partitions"][by]
 
     def test_lines(self):
-        self.assertGreaterEqual(len(PROGRAMS), 10)
+        self.assertEqual(len(PROGRAMS), 14)
         for folder in PROGRAMS:
             with self.subTest(program=folder.name):
                 self.check(folder, json.loads((folder / "expected.json").read_text()))

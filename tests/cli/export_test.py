@@ -115,8 +115,8 @@ class Sums(ExportCase):
                         _, rows = self.check_sums(path, "--space=all", f"--at={time}")
                         shared += sum(row["is_live"] == "1" and row["bytes"] != row["size"] for row in rows)
                 checked += 1
-        self.assertGreaterEqual(checked, 28)
-        self.assertGreater(shared, 2, "no value shares its bytes: adding up sizes would do as well")
+        # Of values that share bytes, sizes do not add up.
+        self.assertEqual((checked, shared), (31, 6))
 
     def test_dialects(self):
         for folder in sorted((CORPUS / "dialects").iterdir())[::5]:
@@ -131,7 +131,7 @@ class Sums(ExportCase):
         path = self.write("m.hlo", MODULE)
         curve = readers.read_json(self.export(path, "json", "--target=cpu"))["spaces"][0]["curve"]
         end = max(step[0] for step in curve)
-        self.assertGreater(end, 3)
+        self.assertEqual(end, 7)
         for time in range(end):
             self.check_sums(path, "--target=cpu", "--space=0", f"--at={time}")
 
@@ -185,7 +185,7 @@ class Contents(ExportCase):
     def test_a_loop_is_a_span(self):
         trace = readers.read_trace(self.export(CORPUS / "cpu" / "lm_train_scan", "perfetto"))
         computations = [span for span in trace["spans"] if span["cat"] == "computation"]
-        self.assertGreater(len(computations), 2)
+        self.assertEqual(len(computations), 5)
         entry = max(computations, key=lambda span: span["dur"])
         self.assertTrue(all(entry["ts"] <= s["ts"] and s["ts"] + s["dur"] <= entry["ts"] + entry["dur"]
                             for s in computations))

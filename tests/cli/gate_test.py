@@ -159,8 +159,7 @@ class RegressionsTest(cli_case.CliCase):
                     tripped += 1
                 else:
                     passed += 1
-        self.assertGreaterEqual(tripped, 15)
-        self.assertGreaterEqual(passed, 5)
+        self.assertEqual((tripped, passed), (16, 7))
 
 
 if __name__ == "__main__":

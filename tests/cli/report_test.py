@@ -287,7 +287,6 @@ class OtherFormats(ReportCase):
     def test_a_proto_needs_the_module(self):
         self.assert_bad_use(self.report("--format=proto", str(SEEDS[3])), "give the module's .hlo.pb")
 
-    @unittest.skipUnless((CORPUS / "cpu" / "fori").exists(), "the corpus is not unpacked")
     def test_proto(self):
         folder = CORPUS / "cpu" / "fori"
         answer = self.report("--format=proto", str(folder))

@@ -53,13 +53,9 @@ class View(CliCase):
             self.assertEqual(space["footprint"]["bytes"], sum(size for at, size in sizes if at == k))
 
     def test_seeds(self):
-        shown = 0
+        self.assertEqual(len(SEEDS), 5)
         for seed in SEEDS:
-            answer = self.run_cli("explain", str(seed), "--at=0")
-            if answer.code == 0:
-                self.check(seed, random.Random(1))
-                shown += 1
-        self.assertGreaterEqual(shown, 4)
+            self.check(seed, random.Random(1))
 
     def test_programs(self):
         for name in ("cpu/lm_train_scan", "gpu/mlp_train_sgd", "tpu/collectives4", "cpu11/cnn_train"):

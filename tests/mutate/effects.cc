@@ -136,6 +136,10 @@ void Interpreter::Finish(InstrId id, const Node& chain) {
   Node seen = SeenAt(std::move(node), id);
   if (is_table) {
     seen = Table(id, {}, seen.shape, std::move(seen.parts));
+    // The table is written while the operation may still read.
+    std::vector<const Node*> read;
+    Leaves(chain, read);
+    for (size_t r = 0; r < read.size(); ++r) Compare(id, 0, r, 0, *read[r], seen);
     Store(seen);
   }
   Set(id, std::move(seen));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs made to break a reader: endless nesting, huge numbers, and texts that would take more than
 // linear time or memory.
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -170,10 +170,10 @@ TEST(Hostile, TimeIsLinear) {
                                                })},
   };
   for (const auto& [name, text] : cases) {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();  // of this process: others do not count
     ExpectSurvives(ParseText, text, name);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(seconds.count(), 5.0) << name << ", " << text.size() << " bytes";
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, 5.0) << name << ", " << text.size() << " bytes";
   }
 }
 
