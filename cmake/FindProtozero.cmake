@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Target Protozero::Protozero. Its packages bring headers but no CMake configuration.
+# Target Protozero::Protozero. Its packages contain headers but no CMake configuration.
 find_path(Protozero_INCLUDE_DIR protozero/pbf_reader.hpp)
 mark_as_advanced(Protozero_INCLUDE_DIR)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Target Zstd::Zstd: the static library where there is one. Installed with Stowplan, since zstd's
-# own CMake configuration is missing from many distributions.
+# Target Zstd::Zstd: the static library if there is one. Installed with Stowplan, because many
+# distributions lack zstd's own CMake configuration.
 find_path(Zstd_INCLUDE_DIR zstd.h)
 find_library(Zstd_LIBRARY NAMES libzstd.a zstd)
 mark_as_advanced(Zstd_INCLUDE_DIR Zstd_LIBRARY)

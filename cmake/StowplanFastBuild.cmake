@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ccache and mold are used when they are there; both only save time.
+# Uses ccache and mold if they are installed; both only save time.
 find_program(STOWPLAN_CCACHE ccache)
 find_program(STOWPLAN_MOLD mold)
 mark_as_advanced(STOWPLAN_CCACHE STOWPLAN_MOLD)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Target stowplan_fmt: fmt's headers, for the library and all that links it.
+# Target stowplan_fmt: fmt's headers, for the library and everything that links it.
 #
 # Header-only fmt makes every file pay for the whole formatter: 5 seconds for one line, against 1. So
 # one file of the library (src/base/fmt.cc) instantiates it, and no other file does. The names it

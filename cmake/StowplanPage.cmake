@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The viewer's page as a part of the library. Users need no Node: page.html is made from viewer/ and lies beside its users.
+# Embeds the viewer's page in the library. Users need no Node: page.html, built from viewer/, is checked in.
 set(page "${PROJECT_SOURCE_DIR}/src/view/page.html")
 set(page_code "${PROJECT_BINARY_DIR}/generated/view/page_data.cc")
 add_custom_command(

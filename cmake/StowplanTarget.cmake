@@ -8,21 +8,21 @@ function(stowplan_set_up target)
                         CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                            -Wsign-conversion
-                                           # Designated initialisers leave out what has a default.
+                                           # Designated initializers leave out what has a default.
                                            -Wno-missing-field-initializers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     # std::stable_sort of libstdc++ 12 calls what it declares deprecated; g++ reports our uses.
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations
                                              -Wno-missing-designated-field-initializers)
   else()
-    # g++ 12 warns of std::optional values that are read only when they are set.
+    # g++ 12 warns about std::optional values that are read only if they are set.
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
   endif()
   if(STOWPLAN_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(STOWPLAN_SANITIZE)
-    # A finding must end the program, or tests would pass over it.
+    # A finding must end the program, or tests would ignore it.
     set(flags -fsanitize=${STOWPLAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_options(${target} PRIVATE ${flags})
     target_link_options(${target} PRIVATE -fsanitize=${STOWPLAN_SANITIZE})
@@ -39,7 +39,7 @@ endfunction()
 # A dozen files are compiled as one, in a third of the time: most of what compiling a file takes is reading
 # headers and instantiating templates that its neighbours need too. Names local to a file must then be unique
 # in their namespace (tools/check_local_names.py); files in a folder APART, where they are not, are compiled alone.
-# To be called when the target has all its sources.
+# Call it once the target has all its sources.
 function(stowplan_compile_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "APART")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STOWPLAN_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes ${CODE}, which holds the bytes of ${PAGE}.
+# Writes ${CODE}, which contains the bytes of ${PAGE}.
 file(READ "${PAGE}" bytes HEX)
 string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")

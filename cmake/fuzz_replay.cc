@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 namespace {
 
 void Replay(const std::filesystem::path& path) {
-  // Named before it runs: after a crash the last line tells the input.
+  // Print the name before the run: after a crash, the last line is the input.
   std::printf("%s\n", path.c_str());
   std::fflush(stdout);
   std::ifstream file(path, std::ios::binary);

@@ -2,7 +2,7 @@
 # find_package(stowplan) -> target stowplan::stowplan.
 include(CMakeFindDependencyMacro)
 
-# What libstowplan.a itself is linked with. FindZstd.cmake lies beside this file.
+# The libraries that libstowplan.a needs. FindZstd.cmake is in the same folder.
 list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 find_dependency(ZLIB)
 find_dependency(Zstd)

@@ -13,7 +13,7 @@ if(is_current)
   return()
 endif()
 
-# Made anew, so that nothing of an older archive stays behind.
+# Start from scratch, so that nothing from an older archive remains.
 file(REMOVE_RECURSE "${CORPUS_DIR}")
 foreach(archive IN LISTS ARCHIVES)
   file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${CORPUS_DIR}")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that figures and examples in comments stay as they were drawn.
 
-clang-format once joined their lines, wherever one was too long. It is told not to touch comments, so
-two things are checked here: that it obeys, and that no line is too long, which it no longer mends.
+clang-format used to join their lines if one was too long. Now it is configured not to touch comments,
+so two things are checked here: that it does not, and that no line is too long, which it no longer fixes.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that data goes one way: each folder includes only itself and the folders it stands on."""
+"""Checks that dependencies go one way: each folder includes only itself and the layers below it."""
 
 import pathlib
 import re

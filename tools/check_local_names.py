@@ -3,7 +3,7 @@
 """Checks that names local to a file are unique in their namespace.
 
 A unity build (cmake/StowplanTarget.cmake) compiles a dozen files as one. Two files whose unnamed namespaces
-share a name then clash or, worse, overload each other silently. What is compiled a file at a time is left out.
+share a name then clash or, worse, overload each other silently. What is compiled one file at a time is left out.
 """
 
 import collections

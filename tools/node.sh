@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs a command with Node: tools/node.sh npm ci
 #
-# Debian 12 has too old a Node. Where there is none that is new enough, one is put into build/node,
-# once; PyPI's wheel of it has npm too.
+# Debian 12's Node is too old. Unless a newer one is installed, puts one into build/node, once; PyPI's
+# wheel of it includes npm.
 set -euo pipefail
 own=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")/build/node
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/python-venv, once: what the Python package is built, tested and checked with.
+# Makes build/python-venv, once: the environment to build, test and check the Python package.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

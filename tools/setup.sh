@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that Stowplan needs and that are missing: tools/setup.sh GROUP...
+# Installs missing Debian packages that Stowplan needs: tools/setup.sh GROUP...
 #
 # Groups: build (the binary), python (the package), test, clang (second compiler, sanitizers, fuzzer), lint,
 # viewer (a browser, and what tools/node.sh needs), bench.
-# When nothing is missing it neither asks for rights nor touches the network.
+# If nothing is missing, it neither asks for permissions nor touches the network.
 set -euo pipefail
 
 packages_of() {

@@ -11,10 +11,10 @@
 namespace stowplan {
 
 // What fills the memory at the peak, by kind and by source line, as `stowplan explain` prints it.
-// Fails when nothing tells when values are alive.
+// Fails if the live ranges are not known.
 [[nodiscard]] Result<std::string> ExplainText(const PlannedModule& planned);
 
-// One HTML file that needs no server and no network; of several plans, beside each other.
+// One HTML file that needs no server and no network. Shows several plans side by side.
 [[nodiscard]] Result<std::string> HtmlPage(const std::vector<PlannedModule>& plans);
 
 }  // namespace stowplan

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module with its plan: what stowplan/session.h returns, and what everything else looks at.
 //
-// It never changes after it was made, and copies share what they hold. So it may be handed to other
-// threads as it is.
+// It never changes once it is made, and copies share their contents, so it can be passed to other
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct Analysis;  // live/analysis.h; private
 
 // Where a plan comes from.
 enum class Origin : uint8_t {
-  kGiven,  // an input holds it
+  kGiven,  // it was in the input
   kXla,    // Stowplan made it, as XLA does
-  kBest,   // Stowplan made it, as low as it could
+  kBest,   // Stowplan made it, as small as it could
 };
 // "given", "xla", "best"
 [[nodiscard]] std::string_view Name(Origin origin);
@@ -42,13 +42,13 @@ struct Verdict {
   Soundness soundness = Soundness::kUnchecked;
   // Why it is unchecked.
   std::string reason = "no check was asked for";
-  // The program was not there, so the plan was held against the live ranges of its own report.
+  // There was no program, so the plan was checked against the live ranges of its own report.
   bool is_by_report = false;
-  // What is wrong, unsound findings first. A sound plan can have findings too: a report that
+  // What is wrong, unsound findings first. A sound plan can have findings too, if its report
   // contradicts itself or the program.
   check::Findings findings = {};
-  int64_t instructions = 0;  // that were executed
-  int64_t reads = 0;
+  int64_t instructions = 0;  // executed by the check
+  int64_t reads = 0;         // checked
 };
 
 struct PlannedModule {
@@ -59,15 +59,15 @@ struct PlannedModule {
   Verdict verdict;
 
   std::optional<Target> target;  // the machine, where it is known
-  std::string release;           // of XLA, by whose rules it was made; empty: it was given
-  std::vector<BestHeap> heaps;   // policy best: what is proved of each memory space
+  std::string release;           // of XLA, whose rules were used; empty: the plan was given
+  std::vector<BestHeap> heaps;   // policy best: what is proved about each memory space
 
-  // Report files that were read, in the order in which they were given or found.
+  // The report files that were read, in the order in which they were given or found.
   std::vector<std::shared_ptr<const Source>> sources;
-  std::shared_ptr<const Analysis> analysis;  // null: nothing has needed it
-  Diagnostics notes;                         // notes and warnings on the way to the plan
+  std::shared_ptr<const Analysis> analysis;  // null: not needed so far
+  Diagnostics notes;                         // notes and warnings from loading or planning
 
-  // Nobody gave the plan: Stowplan made it.
+  // Whether Stowplan made the plan.
   [[nodiscard]] bool is_made() const { return origin != Origin::kGiven; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a program that embeds Stowplan needs. There are two jobs.
+// Everything that a program needs to embed Stowplan. There are two entry points.
 //
 // A module in, a checked plan out (stowplan/session.h):
 //
@@ -24,7 +24,7 @@
 //     plan.h                     a module with its plan, its origin and its verdict
 //     session.h                  Open, Load, Plan, Check, and writing reports
 //     page.h                     a plan as text for people and as an HTML page
-//     pack.h                     storage allocation as numbers
+//     pack.h                     dynamic storage allocation for plain buffers
 //
 // The library never prints, exits, or reads the environment or the clock, and no function throws.
 // Functions may be called from several threads at once; results are immutable values. session.h

@@ -3,11 +3,11 @@
 
     import stowplan
 
-    r = stowplan.analyze(compiled)      # a Compiled of JAX, a dump, a module, a report
+    r = stowplan.analyze(compiled)      # a JAX Compiled, a dump, a module, a report
     print(r)                            # one page
     r.peak_by("source")                 # what fills the peak
 
-Nothing but the C++ core is imported until it is needed: neither NumPy nor JAX.
+Importing it loads only the C++ core; NumPy and JAX are imported when they are needed.
 """
 
 from . import _core

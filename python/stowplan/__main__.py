@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def find_program() -> str | None:
-    """The program that was installed with this package; else the one on the PATH."""
+    """The program installed with this package, or else the one on the PATH."""
     beside = [
         Path(sysconfig.get_path("scripts")) / "stowplan",
         Path(sys.executable).with_name("stowplan"),
@@ -25,7 +25,7 @@ def find_program() -> str | None:
 
 
 def main() -> int:
-    """Becomes the program, with the same words."""
+    """Replaces this process by the program, with the same arguments."""
     program = find_program()
     if program is None:
         print("stowplan: error: the program `stowplan` is not installed", file=sys.stderr)

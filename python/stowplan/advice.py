@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would save memory: each change applied to the program, planned again, checked."""
+"""What would save memory: each change is applied to the program, planned again and checked."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _COLUMNS = ("saved", "saved_peak", "what", "how")
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A change, and what it saves: the difference of two whole plans."""
+    """A change, and what it saves: the difference between two whole plans."""
 
     saved: int  # bytes of the allocations in the memory space
-    saved_peak: int  # of its true peak; can be less than 0
+    saved_peak: int  # of its true peak; can be negative
     what: str  # "donate the argument params (4 parameters)"
     how: str  # what to write, or which command to run
     notes: tuple[str, ...]
@@ -40,12 +40,12 @@ class Donation:
 
 
 class AdviceList(Sequence[Advice]):
-    """Ranked, most saved first. Printed, it is the page of `stowplan explain --advice`."""
+    """Advice, largest savings first. Prints as the page of `stowplan explain --advice`."""
 
     def __init__(self, document: dict[str, Any], page: str, interrupted: bool) -> None:
         self.space: int = document["space"]
         self.advice = tuple(_advice_of(row) for row in document["advice"])
-        # The best that was found by doing one after the other.
+        # The best combination of changes that was found.
         self.together = _advice_of(document["together"]) if "together" in document else None
         self.donations = tuple(
             Donation(
@@ -59,7 +59,7 @@ class AdviceList(Sequence[Advice]):
         self.before: dict[str, Any] = document["before"]
         self.tried: int = document["tried"]
         self.untried: int = document["untried"]  # time ran out
-        self.unsound: int = document["unsound"]  # left out: values would be lost
+        self.unsound: int = document["unsound"]  # left out because values would be lost
         self.notes: list[str] = document["not_known"]
         self.interrupted = interrupted  # Ctrl-C ended the search
         self._page = page
@@ -85,7 +85,7 @@ class AdviceList(Sequence[Advice]):
         return html_table(self.advice, _COLUMNS)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row a piece of advice."""
+        """A pandas frame with one row per piece of advice."""
         return frame(self.advice, _COLUMNS)
 
 

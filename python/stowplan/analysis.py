@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A memory space: what is allocated in it, and the most that is live at once."""
+    """A memory space: what is allocated in it, and the most that is ever live."""
 
     color: int
     name: str  # "HBM"; empty: it has none
@@ -46,7 +46,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The most bytes that are live at once in the memory space that takes most."""
+    """The most bytes that are ever live at once in the largest memory space."""
 
     bytes: int
     time: int
@@ -62,7 +62,7 @@ class Peak:
 
 @dataclass(frozen=True, slots=True)
 class Arrays:
-    """Facts of all values as NumPy arrays, by row. They are views: nothing is copied."""
+    """Facts about all values as NumPy arrays, one element per row. Views: nothing is copied."""
 
     allocations: NDArray[numpy.int64]  # rows of `Analysis.allocations`; -1: none
     offsets: NDArray[numpy.int64]
@@ -77,7 +77,7 @@ def _color_of(space: object) -> int:
 
 
 def _time_of(time: object) -> int | None:
-    wanted = "a moment of the program, such as 13,"
+    wanted = "a moment of the program, such as 13"
     return None if time is None else arguments.whole(time, "time", wanted)
 
 
@@ -95,7 +95,7 @@ class Analysis:
         self._notes = notes
         self._stats = stats
 
-    # A plan never changes, so a copy is the same one. It lives in this process only.
+    # A plan never changes, so a copy can be the same object. It exists in this process only.
     def __copy__(self) -> Analysis:
         return self
 
@@ -104,8 +104,8 @@ class Analysis:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
-            "an Analysis cannot be pickled, nor sent to another process\n"
-            "  send what it was made of, or what you asked it: rows, tables, to_json(), to_pandas()"
+            "an Analysis cannot be pickled or sent to another process\n"
+            "  send what it was made from, or its results: rows, tables, to_json(), to_pandas()"
         )
 
     # What it is.
@@ -126,12 +126,12 @@ class Analysis:
 
     @property
     def plan(self) -> str:
-        """Whose plan it is."""
+        """Who made the plan."""
         return self._plan.whose
 
     @property
     def verdict(self) -> str:
-        """"sound", "unsound" or "unchecked": a given plan is unchecked until `check` is called."""
+        """ "sound", "unsound" or "unchecked": a given plan is unchecked until `check` is called."""
         return self._plan.verdict
 
     @property
@@ -147,7 +147,7 @@ class Analysis:
 
     @property
     def total_bytes(self) -> int:
-        """Of all allocations."""
+        """The size of all allocations."""
         return self._plan.bytes
 
     @property
@@ -173,15 +173,15 @@ class Analysis:
 
     @property
     def peak(self) -> Peak:
-        """The most that is live at once, in the memory space that takes most.
+        """The most that is ever live at once in the largest memory space.
 
-        An Error when live ranges are not known.
+        Raises Error if the live ranges are not known.
         """
         together = self._plan.peak
         if together is None:
             raise Error(
-                "when values are alive is not known, so the peak is not known\n"
-                "  give the module or its -live-range.txt as well"
+                "the live ranges are not known, so the peak is not known\n"
+                "  also give the module or its -live-range.txt"
             )
         spaces = self.spaces
         main = self.main_space
@@ -191,14 +191,14 @@ class Analysis:
 
     @property
     def main_space(self) -> Space | None:
-        """The memory space that takes most, which questions are about when they name none.
+        """The largest memory space, which is the default for all questions.
 
         None: nothing is allocated.
         """
         return max(self.spaces, key=lambda space: space.bytes, default=None)
 
     def _color(self, space: int | str | None) -> int | None:
-        """The memory space that is meant, as the core has it; None: all together."""
+        """The memory space that `space` means, as the core numbers it; None: all together."""
         if space is None:
             main = self.main_space
             return None if main is None else main.color
@@ -214,14 +214,14 @@ class Analysis:
         )
         raise Error(
             f"there is no memory space {space!r}\n"
-            f"  there is {listed + ', ' if listed else ''}and 'all': all together"
+            f"  there are {listed + ', ' if listed else ''}and 'all' for all together"
         )
 
     # What is where, and when.
 
     @property
     def values(self) -> Rows[Value]:
-        """All values. `values["fusion.3"]` is one of them."""
+        """All values. `values["fusion.3"]` is the value of that name."""
         return Rows(self._plan.value_count, self._value, Value, self._row_of)
 
     def _value(self, row: int) -> Value:
@@ -242,7 +242,7 @@ class Analysis:
 
     @property
     def arrays(self) -> Arrays:
-        """Facts of all values as NumPy arrays that share the plan's memory."""
+        """Facts about all values as NumPy arrays that share the plan's memory."""
         need_numpy()
         plan = self._plan
         return Arrays(
@@ -251,16 +251,16 @@ class Analysis:
 
     @property
     def live_ranges(self) -> LiveRanges:
-        """When values are alive, of those that have a live range."""
+        """When values are alive, for those that have a live range."""
         return LiveRanges(self._plan)
 
     # What fills it, and why.
 
     def peak_by(self, by: str = "source", space: int | str | None = None) -> Table:
-        """What fills the peak of a memory space: as `explain()` and `peak`, of the largest.
+        """What fills the peak of a memory space, by default the largest.
 
         `by` is "source", "op_name", "parameter", "kind", "value", "stack" or "footprint". `space`
-        is a name or a number, or "all": all memory spaces together.
+        is a name or a number, or "all" for all memory spaces together.
         """
         return self._table(by, None, self._color(space))
 
@@ -289,8 +289,8 @@ class Analysis:
         )
 
     def at(self, time: int | None = None, space: int | str | None = None) -> Moment:
-        """What is live at a moment; without one, at the peak. Of the largest memory space, of
-        another, or of "all" together.
+        """What is live at a moment, by default the peak, in a memory space, by default the
+        largest; "all" means all memory spaces together.
         """
         color = self._color(space)
         at, bytes_, shares = self._plan.moment(_time_of(time), color)
@@ -308,17 +308,17 @@ class Analysis:
         return Share(row, value.name, bytes_, padding, value.kind, value.shape, value.source)
 
     def curve(self, space: int | str | None = None) -> Curve:
-        """Live bytes as time goes by: of the largest memory space, of another, or of "all"."""
+        """Live bytes over time in a memory space, by default the largest, or in "all"."""
         need_numpy()
         color = self._color(space)
         return Curve(color, self._plan.curve(color))
 
     def why(self, name: str | Value) -> Whys:
-        """Why a value is alive: who made it, who reads it, what holds it."""
+        """Why a value is alive: what made it, what reads it, and what keeps it alive."""
         if isinstance(name, Value):
             name = name.name
         if name is None:
-            raise ArgumentError("name=None: the name of a value is wanted, as a str")
+            raise ArgumentError("name=None: expected the name of a value, as a str")
         page, text = self._plan.why(arguments.text(name, "name", "the name of a value"))
         return whys_of(page, text)
 
@@ -329,11 +329,11 @@ class Analysis:
         space: int | str | None = None,
         limit: int = 8,
     ) -> AdviceList:
-        """What would save memory in a memory space, 0 when none is named: each change applied,
-        planned again and checked.
+        """What would save memory in a memory space, by default 0: each change is applied, planned
+        again and checked.
 
-        Ctrl-C or the `time_limit` in seconds end the search with what was found. The text shows at
-        most `limit` pieces of advice, 0: all.
+        Ctrl-C or the `time_limit` in seconds ends the search; what was found so far is returned.
+        The text shows at most `limit` pieces of advice; 0 shows all.
         """
         color = None if space is None else self._color(space)
         if color is None and space is not None:
@@ -342,22 +342,22 @@ class Analysis:
         return advice_of(*self._plan.advise(color, shown, seconds))
 
     def reconcile(self) -> Reconciliation:
-        """The figures that XLA and JAX print, beside how they follow from the plan."""
+        """The figures that XLA and JAX print, and how they follow from the plan."""
         return reconcile(self._plan, self._stats)
 
     # As text.
 
     def page(self, limit: int = 10) -> str:
-        """The page of `stowplan report`; tables of at most `limit` rows, 0: all."""
+        """The page of `stowplan report`, with at most `limit` rows per table; 0 shows all."""
         return self._plan.page(arguments.rows(limit))
 
     def explain(self, time: int | None = None, space: int | str | None = None) -> str:
-        """The page of `stowplan explain`: what fills the peak, or another moment. Of the largest
-        memory space, or of another.
+        """The page of `stowplan explain`: what fills the peak, or the given moment, of a memory
+        space, by default the largest.
         """
         color = self._color(space)
         if color is None and space is not None:
-            raise Error("the page is about one memory space; peak_by(..., space='all') is of all")
+            raise Error("the page shows one memory space; peak_by(..., space='all') covers all")
         return self._plan.explain_page(_time_of(time), color)
 
     def __str__(self) -> str:
@@ -372,7 +372,7 @@ class Analysis:
         return f"<stowplan.Analysis {self.name}: {format_size(self.total_bytes)}{most}>"
 
     def to_json(self) -> dict[str, Any]:
-        """As `stowplan report --format=json`."""
+        """The output of `stowplan report --format=json`."""
         document: dict[str, Any] = json.loads(self._plan.json())
         return document
 
@@ -383,7 +383,7 @@ class Analysis:
     # As a picture.
 
     def html(self, *, budget: int | str | None = None) -> str:
-        """The viewer: one HTML page that needs nothing else."""
+        """The viewer as one self-contained HTML page."""
         return self._plan.html(None, None if budget is None else parse_size(budget))
 
     def save(self, path: str | os.PathLike[str], *, budget: int | str | None = None) -> None:
@@ -393,7 +393,7 @@ class Analysis:
         write_whole(path, self.html(budget=budget))
 
     def show(self, *, budget: int | str | None = None) -> None:
-        """Shows the viewer: in a notebook below the cell, else in the browser."""
+        """Shows the viewer: below the cell in a notebook, otherwise in the browser."""
         from .show import show_page
 
         show_page(self.html(budget=budget), self.name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers gave: checked here, so that a mistake is told in their words."""
+"""Checks arguments, so that error messages use the caller's own names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = (1 << 63) - 1
 
 
 def shown(value: object) -> str:
-    """A value as a message has it: not longer than a line."""
+    """A value for use in a message: at most one line."""
     try:
         text = repr(value)
     except Exception:  # an int of more digits than Python writes; somebody's own __repr__
@@ -27,7 +27,7 @@ def shown(value: object) -> str:
 
 
 def written(value: object) -> str:
-    """A value as people read it; where that is too long for Python, as a message has it."""
+    """A value as text; in the short form of messages if it is too long for Python to write."""
     try:
         return str(value)
     except ValueError:
@@ -35,22 +35,22 @@ def written(value: object) -> str:
 
 
 def whole(value: Any, name: str, wanted: str, *, least: int | None = None) -> int:
-    """A whole number, NumPy's too. `wanted` says what for: "a number of rows, 0: all"."""
+    """A whole number, possibly from NumPy. `wanted` describes it: "a number of rows, 0: all"."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     try:
         number = operator.index(value)
     except TypeError:
-        raise ArgumentError(f"{name}={shown(value)}: {wanted} is wanted") from None
+        raise ArgumentError(f"{name}={shown(value)}: expected {wanted}") from None
     if isinstance(value, bool):
-        raise ArgumentError(f"{name}={value}: {wanted} is wanted")
+        raise ArgumentError(f"{name}={value}: expected {wanted}")
     if (least is not None and number < least) or abs(number) > _LARGEST:
-        raise Error(f"{name}={shown(value)}: {wanted} is wanted")
+        raise Error(f"{name}={shown(value)}: expected {wanted}")
     return number
 
 
 def rows(limit: Any) -> int:
-    """How many rows a page has at most."""
+    """The maximum number of rows on a page."""
     return whole(limit, "limit", "a number of rows, 0: all", least=0)
 
 
@@ -58,7 +58,7 @@ def seconds(value: Any, name: str = "time_limit") -> float | None:
     """Seconds, or None: no limit."""
     if value is None:
         return None
-    wanted = "seconds, 0 or more, such as 0.5 or 60, are wanted"
+    wanted = "expected seconds, 0 or more, such as 0.5 or 60"
     if isinstance(value, bool | str | bytes):
         raise ArgumentError(f"{name}={shown(value)}: {wanted}")
     try:
@@ -75,31 +75,31 @@ def text(value: Any, name: str, wanted: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ArgumentError(f"{name}={shown(value)}: {wanted} is wanted, as a str")
+        raise ArgumentError(f"{name}={shown(value)}: expected {wanted}, as a str")
     return encodable(value)
 
 
 def encodable(value: str) -> str:
-    """The same; the core takes Unicode, and a half of a pair is none."""
+    """The same, as valid Unicode: the core takes no lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Error(f"{shown(value)} is no Unicode: it cannot be written as UTF-8") from None
+        raise Error(f"{shown(value)} is not valid Unicode: it cannot be written as UTF-8") from None
     return value
 
 
 def names(target: Any, xla_version: Any) -> dict[str, str]:
-    """The machine and the release, for the core; it knows their names."""
+    """The machine and the release, for the core, which checks their names."""
     return {
-        "target": text(target, "target", 'the name of a machine, such as "cpu" or "tpu-v5e",'),
-        "xla_version": text(xla_version, "xla_version", 'a release, such as "jaxlib-0.11.2",'),
+        "target": text(target, "target", 'the name of a machine, such as "cpu" or "tpu-v5e"'),
+        "xla_version": text(xla_version, "xla_version", 'a release, such as "jaxlib-0.11.2"'),
     }
 
 
 def settings(
     target: Any, xla_version: Any, allow_unsound: bool = False, allow_unchecked: bool = False
 ) -> dict[str, Any]:
-    """The same, and which of the plans that Stowplan makes may pass."""
+    """The same, and which unsound or unchecked plans to accept."""
     return {
         **names(target, xla_version),
         "allow_unsound": bool(allow_unsound),
@@ -108,7 +108,7 @@ def settings(
 
 
 def choice(value: Any, name: str, choices: dict[str, str]) -> str:
-    """One of these words, in upper or lower case; each with what it means."""
+    """One of these words, in upper or lower case; `words` has the meaning of each."""
     if isinstance(value, str) and value.lower() in choices:
         return value.lower()
     kind = Error if isinstance(value, str) else ArgumentError
@@ -121,7 +121,7 @@ def path(value: Any, name: str) -> str:
     try:
         decoded = encodable(os.fsdecode(value))
     except TypeError:
-        raise ArgumentError(f"{name}={shown(value)}: a path is wanted") from None
+        raise ArgumentError(f"{name}={shown(value)}: expected a path") from None
     if "\0" in decoded:
         raise Error(f"{name}={shown(value)}: a path has no NUL in it")
     return decoded
@@ -130,7 +130,7 @@ def path(value: Any, name: str) -> str:
 def function(value: Any, name: str, wanted: str) -> Callable[..., Any]:
     """Something to call."""
     if not callable(value):
-        raise ArgumentError(f"{name}={shown(value)}: {wanted} is wanted")
+        raise ArgumentError(f"{name}={shown(value)}: expected {wanted}")
     called: Callable[..., Any] = value
     return called
 

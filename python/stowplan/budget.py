@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""budget: nothing that takes more memory than this gets compiled unnoticed."""
+"""budget: makes the compilation of a program that takes too much memory an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BudgetExceeded(Error):
-    """A module takes more than it may."""
+    """A module takes more memory than allowed."""
 
     def __init__(self, footprint: Footprint, limit: int, analysis: Analysis | None = None) -> None:
         self.footprint = footprint
@@ -51,7 +51,7 @@ _MOST_CAUSES = 5
 
 
 def _peak_of(analysis: Analysis | None) -> Table | None:
-    """What fills the peak of the memory that the budget is for; None: not known."""
+    """What fills the peak of the memory that the budget limits; None: not known."""
     if analysis is None or not analysis.has_peak:
         return None
     if all(space.color != MAIN for space in analysis.spaces):
@@ -68,7 +68,7 @@ def _causes(table: Table | None) -> tuple[Row, ...]:
 
 
 def _share(part: int, whole: int) -> str:
-    """As on the command line: what is little is not nothing."""
+    """A share in percent, as on the command line: a tiny one is not shown as zero."""
     return "<0.1%" if 0 < part * 1000 < whole else f"{part / whole:.1%}"
 
 
@@ -90,7 +90,7 @@ def _message(footprint: Footprint, limit: int, table: Table | None, causes: tupl
 
 
 class Budget:
-    """The context of `budget`; `checked` says what was compiled, and how much it takes."""
+    """The context of `budget`; `checked` has what was compiled, and how much it takes."""
 
     def __init__(self, limit: int, of: str) -> None:
         self.limit = limit
@@ -107,7 +107,7 @@ class Budget:
         return max(self.checked, key=lambda footprint: footprint.bytes, default=None)
 
     def check(self, x: Any) -> Footprint:
-        """Checks one program, anything that `analyze` takes. Raises BudgetExceeded."""
+        """Checks one program, given as anything that `analyze` takes. May raise BudgetExceeded."""
         from .inputs import analyze
 
         analysis = analyze(x)
@@ -131,10 +131,10 @@ class Budget:
         compile_hook.remove_listener(self)
 
     def begin(self, name: str) -> None:
-        """JAX compiles."""
+        """JAX starts to compile."""
 
     def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
-        """JAX has compiled. An error here is one of the compile: nothing gets executed."""
+        """JAX has compiled. An error raised here fails the compile, so nothing is executed."""
         try:
             self.check(Captured(extract_from(executable, device=device), seconds))
         except BudgetExceeded:
@@ -144,14 +144,14 @@ class Budget:
 
 
 def budget(limit: int | float | str, *, of: str = "footprint") -> Budget:
-    """Inside of the `with` block, a compile whose program takes more than `limit` raises
-    BudgetExceeded, with what fills its peak. The program is not executed then.
+    """Inside the `with` block, compiling a program that takes more than `limit` raises
+    BudgetExceeded, which shows what fills its peak. The program is then not executed.
 
         with stowplan.budget("14GiB"):
             train_step(state, batch)
 
-    `of` says what is counted: "footprint", all that XLA allocates in the main memory for one
-    program, or "peak", the most that is live at once in it. Each program is taken by itself. What
-    JAX has compiled before is not looked at again.
+    `of` says what counts: "footprint", everything that XLA allocates in the main memory for one
+    program, or "peak", the most that is ever live at once in it. Each program is checked by itself.
+    Programs that JAX compiled earlier are not checked.
     """
     return Budget(parse_size(limit), check_figure(of))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""capture: all modules that JAX compiles inside of a `with` block."""
+"""capture: all modules that JAX compiles inside a `with` block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Captured:
     """A module that was compiled. `analyze` takes it as it takes a Compiled."""
 
     extracted: Extracted
-    seconds: float  # that the compile took; little, if the compilation cache had it
+    seconds: float  # that the compile took; few if the compilation cache had it
 
     @property
     def name(self) -> str:
@@ -38,7 +38,7 @@ class Captured:
 
         return analyze(self)
 
-    # The plan stays here; it is made again where it is asked for.
+    # The plan does not travel; it is made again where it is needed.
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "analysis"}
 
@@ -47,7 +47,7 @@ class Captured:
 
 
 class _Shown:
-    """A module as a notebook has it."""
+    """A module as shown in a notebook."""
 
     def __init__(self, module: Captured) -> None:
         analysis = module.analysis
@@ -58,9 +58,9 @@ class _Shown:
 
 
 class Capture(Sequence[Captured]):
-    """Modules in the order in which their compiles ended. Also by name: `modules["jit_step"]`.
+    """Modules in the order in which they finished compiling. Also by name: `modules["jit_step"]`.
 
-    What JAX has compiled before and still holds is not compiled again, so it is not seen.
+    Programs that JAX compiled earlier and still holds are not compiled again, so they are missing.
     """
 
     def __init__(self, progress: bool | None = None) -> None:
@@ -86,7 +86,7 @@ class Capture(Sequence[Captured]):
     # As a listener.
 
     def begin(self, name: str) -> None:
-        """JAX compiles."""
+        """JAX starts to compile."""
         self._progress.show(f"{len(self._modules)} compiled; {name} ...")
 
     def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
@@ -101,7 +101,7 @@ class Capture(Sequence[Captured]):
 
     @property
     def unread(self) -> list[str]:
-        """Modules that were compiled, but that their back end does not give, and why."""
+        """Modules that were compiled but that the back end does not provide, and why."""
         return list(self._unread)
 
     @overload
@@ -134,7 +134,7 @@ class Capture(Sequence[Captured]):
         return _capture_of, (self._modules, self._unread)
 
     def _by_size(self) -> list[Captured]:
-        """The largest first."""
+        """Largest first."""
         return sorted(self, key=lambda module: -module.analysis.total_bytes)
 
     def _repr_html_(self) -> str:
@@ -163,13 +163,14 @@ def _capture_of(modules: list[Captured], unread: list[str]) -> Capture:
 
 
 def capture(*, progress: bool | None = None) -> Capture:
-    """All modules that JAX compiles inside of a `with` block, whoever asks for it: `jax.jit`,
-    `Lowered.compile`, single operations; in all threads; those of the compilation cache too.
+    """All modules that JAX compiles inside a `with` block, whatever triggers it: `jax.jit`,
+    `Lowered.compile` or single operations, in any thread, including those from the compilation
+    cache.
 
         with stowplan.capture() as modules:
             train_step(state, batch)
         print(modules["train_step"].analysis)
 
-    `progress` shows a line while JAX compiles; without, it does on terminals.
+    `progress` shows a line while JAX compiles; by default only on terminals.
     """
     return Capture(progress)

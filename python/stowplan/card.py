@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The card that a notebook shows for an Analysis: the peak, the map, who owns it.
+"""The card that a notebook shows for an Analysis: the peak, the map, and what fills the peak.
 
-HTML and SVG that need nothing else: no script, no font, no network. Light or dark as the notebook
-is. All figures come from the core; names of the program are text and nothing else.
+Self-contained HTML and SVG: no script, no font, no network. Follows the notebook's light or dark
+theme. All figures come from the core; names from the program are always shown as plain text.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _column(name: str, is_number: bool = False) -> str:
 
 
 def _owners(table: Table, caption: str, column: str, has_colors: bool) -> str:
-    """The largest owners of the peak; what is not shown is in the last row."""
+    """The largest rows of the peak; the last row has the rest."""
     tops = [row for row in table if row.depth == 0]
     shown = tops if len(tops) <= _ROWS + 1 else tops[:_ROWS]
 

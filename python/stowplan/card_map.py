@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a notebook's card: live bytes as time goes by, and below it where values lie.
+"""The picture of a notebook's card: live bytes over time, and below it where values lie.
 
     bytes  |      ___          the curve
            |  ___/   |__
            +-----------------> program order
-    place  | ####  ######      the map: allocations upon each other, heaps on top,
-           | ##########        a value each rectangle
+    place  | ####  ######      the map: allocations on top of each other, heaps highest,
+           | ##########        one rectangle per value
            +----------------->
 
-Only what can be seen is drawn: the largest values have a rectangle, small ones are merged into a
-coarse grid, so that the picture of any program is small. Figures are the core's.
+Only what can be seen is drawn: the largest values get a rectangle, small ones are merged into a
+coarse grid, so the picture of any program stays small. Figures come from the core.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _RECTANGLES = 600
 _MANY = 150_000  # characters of rectangles; names are left out first
 _LABELS, _LABEL_HEIGHT, _LETTER = 40, 12, 6.2  # names inside of rectangles
 
-# Allocations of these kinds are drawn upon each other in this order.
+# Allocations of these kinds are stacked in this order.
 _ORDER = ("parameters", "aliased", "outputs", "constants", "thread-local", "temporaries")
 
 
 @dataclass(frozen=True, slots=True)
 class _Boxes:
-    """Values in units of the drawing, a row each; y grows upwards."""
+    """Values in units of the drawing, one row each; y grows upwards."""
 
     rows: NDArray[numpy.int64]
     left: NDArray[numpy.float64]
@@ -123,7 +123,7 @@ def _text(x: float, y: float, words: str, anchor: str = "start", extra: str = _A
 
 
 def _rectangles(r: Analysis, boxes: _Boxes, large: NDArray[numpy.int64]) -> Iterator[str]:
-    """Large values, each with what it is under the pointer, by kind."""
+    """Large values by kind, each with a tooltip."""
     by_kind: dict[str, list[str]] = {}
     labels: list[str] = []
     room = _MANY
@@ -156,7 +156,7 @@ def _rectangles(r: Analysis, boxes: _Boxes, large: NDArray[numpy.int64]) -> Iter
 
 
 def _curve(r: Analysis, space: Space, moments: int) -> str:
-    """The most that is live in each column, as an area."""
+    """The maximum of live bytes in each column, as an area."""
     import numpy
 
     steps = r.curve(space.color).steps

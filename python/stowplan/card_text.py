@@ -21,14 +21,14 @@ COLORS = {
     "thread-local": "#777777",
 }
 OTHER = "#8a94a3"
-DARK_KINDS = ("parameter", "thread-local")  # white letters are read better on these
+DARK_KINDS = ("parameter", "thread-local")  # white letters are easier to read on these
 
-# What no name should hold: control characters, and those that turn the direction of a line.
+# What no name should contain: control characters, and those that change the text direction.
 _ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Any text of a program as HTML, not longer than so many characters."""
+    """Any text from a program as HTML, of at most `limit` characters."""
     text = _ODD.sub("\ufffd", text[: 4 * limit])
     if len(text) > limit:
         half = limit // 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sweep has done, in a file of JSON lines: a line an input, written when it is done.
+"""The results of a sweep in a file of JSON lines: one line per input, written when it is done.
 
-A run that was killed leaves at most one line that is cut off; the next run drops it. Lines of
-another function, or of an input that has changed since, stay and are not used.
+A killed run leaves at most one incomplete line, which the next run drops. Lines from a different
+function, or from an input that has changed since, stay but are not used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INT_BITS = 2048
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON gives back the same."""
+    """Whether a round trip through JSON preserves the value."""
     if value is None or type(value) in (bool, str):
         return True
     if type(value) is int:
@@ -53,7 +53,7 @@ def _encode(data: bytes) -> dict[str, Any]:
     """A pickled value: for people where JSON can hold it."""
     try:
         value = pickle.loads(data)
-    except Exception:  # it is said when the value is looked at
+    except Exception:  # reported when the value is used
         value = data
     if _is_plain(value):
         return {"value": value}
@@ -67,7 +67,7 @@ def _decode(line: dict[str, Any]) -> bytes:
 
 
 class Checkpoint:
-    """Open, it belongs to one sweep."""
+    """An open file belongs to one sweep."""
 
     def __init__(self, path: str | os.PathLike[str], function: str, function_name: str) -> None:
         self._path = Path(arguments.path(path, "checkpoint"))
@@ -118,14 +118,14 @@ class Checkpoint:
         data = self._path.read_bytes()
         whole = data.rfind(b"\n") + 1
         lines = data[:whole].splitlines()
-        # A run that was killed as it made the file leaves a part of the first line.
+        # A run killed while creating the file leaves part of the first line.
         is_ours = data.startswith(_BEGIN) or _line({"schema": SCHEMA}).startswith(data)
         if not is_ours:
             raise Error(
-                f"{self._path}: this is no checkpoint of a sweep\n"
+                f"{self._path}: this is not a checkpoint of a sweep\n"
                 "  name a new file; nothing was written"
             )
-        if whole < len(data):  # a run was killed as it wrote
+        if whole < len(data):  # a run was killed while writing
             os.ftruncate(self._file, whole)
         if not lines:
             self._write({"schema": SCHEMA})

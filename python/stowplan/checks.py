@@ -16,19 +16,19 @@ class Finding:
     """Something wrong with a plan."""
 
     code: str  # "overwritten", "in-place", ...; docs/check.md says what each means
-    is_unsound: bool  # a read gets wrong bytes; else the report contradicts itself
+    is_unsound: bool  # a read gets wrong bytes; otherwise the report contradicts itself
     message: str
     details: dict[str, Any]  # as `stowplan check --format=json` has them
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the checker found out. It is true when nothing is wrong."""
+    """The verdict on a plan. It is true if nothing is wrong."""
 
     name: str
     verdict: str  # "sound", "unsound", "unchecked"
     reason: str  # why it is unchecked; empty otherwise
-    by_report: bool  # there was no program: the report was compared with itself
+    by_report: bool  # there was no program: the report was checked against its own live ranges
     instructions: int  # that were executed
     reads: int  # that found what they need
     findings: tuple[Finding, ...]
@@ -54,10 +54,10 @@ def check(
     module: str | None = None,
     limit: int = 20,
 ) -> CheckResult:
-    """Executes the program on a symbolic memory that is laid out as the plan says.
+    """Executes the program on a symbolic memory laid out as the plan says.
 
-    `x` is anything that `analyze` takes. Without a program, the report is compared with itself.
-    The text shows at most `limit` findings, 0: all.
+    `x` is anything that `analyze` takes. Without a program, the report is checked against its own
+    live ranges. The text shows at most `limit` findings; 0 shows all.
     """
     shown = arguments.rows(limit)
     given = plan_of(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells when JAX has compiled something. One function of JAX is replaced while somebody listens.
-All compiles of a process go through it, those that the compilation cache answers too.
+"""Calls listeners when JAX compiles. Replaces one function of JAX while there are listeners. All
+compiles of a process go through it, including those that the compilation cache answers.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _FUNCTIONS = ("compile_or_get_cached", "backend_compile_and_load", "backend_comp
 
 
 class Listener(Protocol):
-    """What happens to an exception of a listener is up to JAX: the compile fails with it."""
+    """An exception raised by a listener makes the compile fail."""
 
     def begin(self, name: str) -> None:
         """A compile begins."""
 
     def end(self, name: str, executable: Any, device: Any, seconds: float) -> None:
-        """It is done. `device` is one of those that it is for; None: not known."""
+        """A compile has ended. `device` is one of its devices; None: not known."""
 
 
 # Guards the two below. A compile does not hold it.
@@ -39,7 +39,7 @@ _replaced: list[tuple[ModuleType, str, Any]] = []
 
 
 def add_listener(listener: Listener) -> None:
-    """From now on, of all threads. An Error when this JAX cannot be listened to."""
+    """Listens from now on, to all threads. Raises Error if this JAX does not allow that."""
     with _lock:
         if not _replaced:
             _replaced.extend(_replace())
@@ -47,7 +47,7 @@ def add_listener(listener: Listener) -> None:
 
 
 def remove_listener(listener: Listener) -> None:
-    """When the last one is gone, JAX is as it was."""
+    """Stops listening. After the last listener, JAX is restored."""
     with _lock:
         _listeners.remove(listener)
         if _listeners:
@@ -58,7 +58,7 @@ def remove_listener(listener: Listener) -> None:
 
 
 def _replace() -> list[tuple[ModuleType, str, Any]]:
-    """Puts our function in place of JAX's, wherever it is known by its name."""
+    """Replaces JAX's function by ours wherever it is imported by name."""
     try:
         compiler = importlib.import_module(_MODULE)
     except ImportError as error:

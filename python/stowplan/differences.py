@@ -21,7 +21,7 @@ _COLUMNS = ("bytes", "term", "name", "values")
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What one edit changed."""
+    """What a single edit changed."""
 
     name: str  # "8 -> 16", "model.py:12", "argument params"
     bytes: int
@@ -33,7 +33,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class SpaceDiff:
-    """What changed in a memory space, or in all together."""
+    """What changed in a memory space, or in all of them together."""
 
     space: int | None  # None: all together
     peak_a: int | None  # None: not known
@@ -53,9 +53,9 @@ class SpaceDiff:
 
 
 class DiffResult:
-    """What changed from a to b. It is true when something did.
+    """What changed from a to b. It is true if something did.
 
-    Printed, it is the page of `stowplan diff`.
+    Prints as the page of `stowplan diff`.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class DiffResult:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """Of all memory spaces together, the largest first."""
+        """The causes for all memory spaces together, largest first."""
         return self.together.causes
 
     @property
@@ -85,7 +85,7 @@ class DiffResult:
 
     @property
     def change(self) -> int:
-        """Of the bytes of all allocations."""
+        """The change in the bytes of all allocations."""
         return self.together.change
 
     def __bool__(self) -> bool:
@@ -101,11 +101,11 @@ class DiffResult:
         return html_table(self.causes, _COLUMNS)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row a cause."""
+        """A pandas frame with one row per cause."""
         return frame(self.causes, _COLUMNS)
 
     def html(self) -> str:
-        """The viewer with both beside each other."""
+        """The viewer with both plans side by side."""
         return self.a._plan.html(self.b._plan)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -151,11 +151,11 @@ def diff(
     """What changed from `a` to `b`; both are anything that `analyze` takes.
 
     `by` is "cause", "source", "op_name", "kind", "term" or "value". The page shows at most `limit`
-    causes, 0: all.
+    causes; 0 shows all.
     """
     by = arguments.text(by, "by", 'a word such as "cause" or "source"') or "cause"
     shown = arguments.rows(limit)
-    # The settings are for what is no plan yet.
+    # The settings apply only to inputs that are not plans yet.
     first, second = (
         x
         if isinstance(x, Analysis)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong. Messages are those of the command line: place, source line, caret, hint."""
+"""Errors. Messages are those of the command line: place, source line, caret, hint."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing to say about an input."""
+    """One message about an input."""
 
     severity: str  # "error", "warning", "note"
     file: str
-    line: int  # from 1 on; 0: the input is no text
+    line: int  # from 1 on; 0: the input is not text
     column: int  # from 1 on, in bytes
     offset: int  # of the first byte concerned
     path: str  # in a proto: hlo_module.computations[3].instructions[17].shape
@@ -38,11 +38,11 @@ class Error(Exception):
 
 
 class ArgumentError(Error, TypeError):
-    """An argument is of no use here; the message says what is wanted."""
+    """An argument is not valid; the message says what is expected."""
 
 
 class ParseError(Error, ValueError):
-    """An input cannot be understood. The place is that of the first error."""
+    """An input cannot be parsed. The place is that of the first error."""
 
     @property
     def file(self) -> str:
@@ -50,7 +50,7 @@ class ParseError(Error, ValueError):
 
     @property
     def line(self) -> int:
-        """From 1 on; 0: the input is no text."""
+        """From 1 on; 0: the input is not text."""
         return self.diagnostics[0].line if self.diagnostics else 0
 
     @property
@@ -72,7 +72,7 @@ class MissingFileError(Error, FileNotFoundError):
 def _error_of(rows: list[tuple[str, str, int, int, int, str, str, str, str]]) -> Error:
     diagnostics = tuple(Diagnostic(*row) for row in rows)
     if not diagnostics:
-        return Error("stowplan failed without a word; this is an error of Stowplan")
+        return Error("stowplan failed without a message; this is a bug in Stowplan")
     if all(diagnostic.file == "stowplan" for diagnostic in diagnostics):
         lines = []
         for diagnostic in diagnostics:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program asks of the main memory of its device: the figure that budgets are for."""
+"""What a program takes in the main memory of its device: the figure that budgets limit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ MAIN = 0  # HBM, or the host's memory on CPUs
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """Bytes in the main memory. Each allocation counts once: one that is both parameter and
-    result, donated, is among the arguments only. Not counted are thread-local allocations, which
-    lie on stacks, and what is no part of the plan: the program's code, and the allocator's own.
+    """Bytes in the main memory. Each allocation counts once: a donated one, which is both parameter
+    and result, counts as an argument only. Thread-local allocations, which are on stacks, do not
+    count, and neither does what is not part of the plan: the program's code, and the data of the
+    allocator itself.
     """
 
     module: str
@@ -43,7 +44,7 @@ class Footprint:
         if self.of == "footprint":
             return self.total
         if self.peak is None:
-            raise Error(f"{self.module}: when values are alive is not known, nor is the peak")
+            raise Error(f"{self.module}: the live ranges are not known, so the peak is not known")
         return self.peak
 
     def __str__(self) -> str:
@@ -63,12 +64,12 @@ class Footprint:
 
 
 def check_figure(of: str) -> str:
-    """The same; an Error when there is no such figure."""
+    """The same; raises Error if there is no such figure."""
     return arguments.choice(of, "figure", FIGURES)
 
 
 def footprint_of(analysis: Analysis, of: str = "footprint") -> Footprint:
-    """Of a plan."""
+    """The footprint of a plan."""
     sums = dict.fromkeys(("arguments", "outputs", "temporaries", "constants"), 0)
     for allocation in analysis.allocations:
         if allocation.space != MAIN or allocation.is_thread_local:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""analyze: from whatever somebody has to a plan."""
+"""analyze: makes a plan from almost any kind of input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _is_text(words: str) -> bool:
     return _other_language(words.encode(errors="replace")) is not None
 
 
-# What people have at hand and that is no HLO: how it begins, and its name.
+# Common inputs that are not HLO: how they begin, and their names.
 _HEAD = 4096  # bytes
 _LANGUAGES = (
     (re.compile(rb"\AML\xefR"), "MLIR bytecode"),
@@ -35,7 +35,7 @@ _LANGUAGES = (
 
 
 def _other_language(data: bytes) -> str | None:
-    """What it is when it is a program that was not compiled."""
+    """The language of a program that was not compiled, if it is one."""
     head = data[:_HEAD]
     if head.lstrip().startswith((b"HloModule", b"BufferAssignment:")):
         return None
@@ -50,14 +50,14 @@ def _need_compiled(data: bytes, where: str) -> None:
 
 def _not_compiled(what: str) -> str:
     return (
-        f"{what}, a program before it is compiled: nothing is in memory yet\n"
-        "  what XLA made of it is wanted: analyze(jax.jit(f).lower(...).compile()), or what\n"
+        f"{what}, a program that is not compiled yet, so it has no memory plan\n"
+        "  give what XLA compiled: analyze(jax.jit(f).lower(...).compile()), or what\n"
         "  XLA_FLAGS=--xla_dump_to=DIR writes"
     )
 
 
 def check_object(x: Any) -> None:
-    """An Error for what is no program, though it may become one."""
+    """An Error for something that is not a program yet."""
     kind = type(x)
     if kind.__module__.startswith("jaxlib.mlir"):
         raise ArgumentError(_not_compiled("this is StableHLO"))
@@ -65,21 +65,21 @@ def check_object(x: Any) -> None:
         raise ArgumentError(_not_compiled("this is a jaxpr"))
     if kind.__name__ == "Exported" and kind.__module__.startswith("jax"):
         raise ArgumentError(
-            "an Exported is a program before it is compiled: nothing is in memory yet\n"
-            "  say analyze(jax.jit(x.call).lower(*args)), with arrays or jax.ShapeDtypeStruct"
+            "an Exported is a program that is not compiled yet, so it has no memory plan\n"
+            "  use analyze(jax.jit(x.call).lower(*args)), with arrays or jax.ShapeDtypeStruct"
         )
     if hasattr(x, "read"):
         raise ArgumentError(
-            f"{arguments.shown(x)} is a file that is open\n  give its path, or analyze(x.read())"
+            f"{arguments.shown(x)} is an open file\n  give its path, or use analyze(x.read())"
         )
     if isinstance(x, FunctionType | MethodType | BuiltinFunctionType | functools.partial):
         raise ArgumentError(
-            "a function is a program only when it is compiled, for given arguments\n"
-            "  say analyze(jax.jit(f).lower(...).compile()), with arrays or jax.ShapeDtypeStruct"
+            "a function becomes a program only when it is compiled for given arguments\n"
+            "  use analyze(jax.jit(f).lower(...).compile()), with arrays or jax.ShapeDtypeStruct"
         )
     if kind.__module__ in ("builtins", "numpy"):
         raise ArgumentError(
-            f"{arguments.shown(x)} is no program\n"
+            f"{arguments.shown(x)} is not a program\n"
             "  give a Compiled or Lowered of JAX, a path, bytes, or HLO text"
         )
 
@@ -104,7 +104,7 @@ def _load_paths(paths: list[str], module: str, settings: dict[str, Any]) -> _cor
 
 
 def _paths_of(x: Any) -> list[str] | None:
-    """Names of files and directories; None: it is something else."""
+    """The names of files and directories; None if it is something else."""
     if isinstance(x, str):
         if not x.strip():
             raise Error("there is nothing to analyze: the str is empty\n  give a path or HLO text")
@@ -118,7 +118,7 @@ def _paths_of(x: Any) -> list[str] | None:
         for path in x:
             if not isinstance(path, str | bytes | os.PathLike):
                 raise ArgumentError(
-                    "several files of one module are given by their paths, not as "
+                    "several files of one module must be given as paths, not as "
                     f"{arguments.shown(path)}\n  stowplan.sweep takes many programs"
                 )
         return [arguments.path(path, "x") for path in x]
@@ -145,7 +145,7 @@ def plan_of(
     if paths is not None:
         return _own(Analysis(_load_paths(paths, wanted, settings)), own_plan)
     if wanted:
-        raise Error(f"module={wanted!r} chooses one of a directory; this is one program")
+        raise Error(f"module={wanted!r} chooses a module of a directory, but this is one program")
     if isinstance(x, str | bytes | bytearray | memoryview):
         data, name = (x.encode(), "<text>") if isinstance(x, str) else (bytes(x), "<bytes>")
         _need_compiled(data, name)
@@ -160,7 +160,7 @@ def plan_of(
 
 
 def _own(analysis: Analysis, own_plan: bool) -> Analysis:
-    """Stowplan's plan where it is asked for, in place of XLA's."""
+    """Replaces XLA's plan by Stowplan's if that is wanted."""
     if not own_plan or analysis._plan.is_ours:
         return analysis
     from .plans import assign
@@ -171,7 +171,7 @@ def _own(analysis: Analysis, own_plan: bool) -> Analysis:
 def _check_settings(
     x: Analysis, target: str | None, xla_version: str | None, module: str | None, own_plan: bool
 ) -> None:
-    """A plan that is made stays as it is."""
+    """Options cannot change a plan that is already made."""
     given = [
         f"{name}={value!r}"
         for name, value, is_so in (
@@ -184,8 +184,8 @@ def _check_settings(
     ]
     if given:
         raise Error(
-            f"this Analysis is a plan already: {', '.join(given)} cannot change it\n"
-            "  give what it was made of"
+            f"this Analysis is already a plan: {', '.join(given)} cannot change it\n"
+            "  give what it was made from"
         )
 
 
@@ -221,8 +221,8 @@ def _plan_of_jax(x: Any, settings: dict[str, Any], own_plan: bool) -> Analysis:
     if other:
         # XLA's plan and JAX's figures are those of what it was compiled for.
         notes.append(
-            f"XLA's own plan is not used, for it is to be {' and '.join(other)}; this one is "
-            "Stowplan's, of the module as it was compiled"
+            f"XLA's own plan is not used, because it should be {' and '.join(other)}; this one is "
+            "Stowplan's, for the module as it was compiled"
         )
         return Analysis(load(extracted.module_data), notes=tuple(notes))
     if own_plan or not extracted.has_xla_plan:
@@ -252,17 +252,17 @@ def analyze(
 ) -> Analysis:
     """The plan of a program, ready for questions.
 
-    `x` is a `Compiled` or `Lowered` of JAX, the path of a file or of a directory that XLA dumped
-    to, several files of one module, HLO text, or bytes: a module or a report, packed or not.
+    `x` is a `Compiled` or `Lowered` of JAX, the path of a file or a dump directory, several files
+    of one module, HLO text, or bytes: a module or a report, compressed or not.
 
-    Where there is a plan of XLA's, it is used; a module alone is planned as XLA does, for `target`
-    by the rules of `xla_version`, both found where the module shows them. With `own_plan`, a
-    program that has a plan is planned by Stowplan too, as a Compiled is for a `target` or
-    `xla_version` that it was not compiled for. With policy "best", the program is planned in less
-    memory, as `assign` does. Of a directory, `module` chooses one; without, the largest is taken.
+    If the input has XLA's plan, that is used; a module without a plan is planned as XLA does, for
+    `target` and by the rules of `xla_version`, which are detected where possible. With `own_plan`,
+    Stowplan plans a program even if it has a plan; so is a Compiled for a `target` or `xla_version`
+    that it was not compiled for. With policy "best", the program is planned in less memory, as by
+    `assign`. `module` chooses a module of a directory; the default is the largest.
 
-    A plan that Stowplan makes is checked; one that is not sound, or that cannot be checked, is an
-    error unless `allow_unsound` or `allow_unchecked` lets it pass.
+    A plan that Stowplan makes is checked. If it is not sound, or cannot be checked, Error is raised
+    unless `allow_unsound` or `allow_unchecked` permits it.
     """
     from .plans import POLICIES, assign
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what JAX compiled to what Stowplan reads: the module with its schedule, XLA's own plan where
-the executable gives it, and JAX's figures. No dump flags are needed. JAX is not imported but by who
-has made such an object.
+"""Reads what JAX compiled: the module with its schedule, XLA's own plan if the executable provides
+it, and JAX's figures. No dump flags are needed. JAX is never imported here: whoever has such an
+object has already imported it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .errors import ArgumentError, Error
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """All that an executable tells."""
+    """Everything that an executable provides."""
 
     data: bytes  # HloProto with XLA's own plan; without one, HloModuleProto
     module_data: bytes  # HloModuleProto, without any plan
@@ -25,7 +25,7 @@ class Extracted:
     xla_version: str | None = None  # "jaxlib-0.10.2"
     parameter_names: list[str] | None = None  # pytree paths, for parameters without an op_name
     stats: dict[str, int] | None = None  # the fields of memory_analysis()
-    notes: list[str] = field(default_factory=list)  # what the back end does not tell
+    notes: list[str] = field(default_factory=list)  # what the back end does not provide
 
     @property
     def has_xla_plan(self) -> bool:
@@ -34,8 +34,8 @@ class Extracted:
 
 
 def extract(x: Any, *args: Any, **kwargs: Any) -> Extracted:
-    """Of a Compiled, a Lowered (it is compiled), an executable of jaxlib, a module that `capture`
-    has seen, or a function wrapped by `jax.jit` with the arguments to lower it for.
+    """Reads a Compiled, a Lowered (which is compiled), an executable of jaxlib, a module from
+    `capture`, or a function wrapped by `jax.jit` with the arguments to lower it for.
     """
     if isinstance(known := getattr(x, "extracted", None), Extracted):
         return known
@@ -44,13 +44,13 @@ def extract(x: Any, *args: Any, **kwargs: Any) -> Extracted:
 
 
 def extract_from(executable: Any, compiled: Any = None, device: Any = None) -> Extracted:
-    """Of an executable of jaxlib, the Compiled around it, and a device that it is for, if known."""
+    """Reads an executable of jaxlib, with its Compiled and one of its devices, if known."""
     notes: list[str] = []
     name, module_data = _module(executable, notes)
     device = device or jax_targets.device_of(compiled, executable)
     target = None
     if device is None:
-        notes.append("the executable does not tell which device it is for")
+        notes.append("the executable does not say which device it is for")
     else:
         target = jax_targets.target_of(device.platform, device.device_kind)
         if target is None:
@@ -70,22 +70,22 @@ def extract_from(executable: Any, compiled: Any = None, device: Any = None) -> E
 
 
 def _compiled(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Whatever has an executable behind it."""
+    """The object that provides the executable."""
     if hasattr(x, "runtime_executable") or hasattr(x, "hlo_modules"):
         return x
     if hasattr(x, "compile") and hasattr(x, "compiler_ir"):  # Lowered
         return x.compile()
     if not hasattr(x, "lower"):
         raise ArgumentError(
-            f"a {type(x).__module__}.{type(x).__qualname__} holds no program\n"
+            f"a {type(x).__module__}.{type(x).__qualname__} contains no program\n"
             "  give a Compiled or Lowered of JAX, a path, bytes, or HLO text"
         )
     if hasattr(x, "jaxpr"):  # Traced
         return x.lower().compile()
     if not args and not kwargs:
         raise ArgumentError(
-            "a jitted function is a program only for given arguments\n"
-            "  say f.lower(...), with arrays or jax.ShapeDtypeStruct"
+            "a jitted function becomes a program only for given arguments\n"
+            "  use f.lower(...), with arrays or jax.ShapeDtypeStruct"
         )
     return x.lower(*args, **kwargs).compile()
 
@@ -95,7 +95,7 @@ def _executable(compiled: Any) -> Any:
         return compiled
     executable = compiled.runtime_executable()
     if executable is None:
-        raise Error("this Compiled does not give its executable (runtime_executable() is None)")
+        raise Error("this Compiled has no executable (runtime_executable() is None)")
     return executable
 
 
@@ -105,11 +105,11 @@ def _module(executable: Any, notes: list[str]) -> tuple[str, bytes]:
         modules = list(executable.hlo_modules())
         found = [(str(m.name), bytes(m.as_serialized_hlo_module_proto())) for m in modules[:1]]
     except Exception as error:  # XlaRuntimeError: UNIMPLEMENTED
-        raise Error(f"this back end does not give the module it compiled: {error}") from error
+        raise Error(f"this back end does not provide the compiled module: {error}") from error
     if not found:
-        raise Error("this executable holds no module")
+        raise Error("this executable contains no module")
     if len(modules) > 1:
-        notes.append(f"the executable holds {len(modules)} modules; this is the first")
+        notes.append(f"the executable contains {len(modules)} modules; this is the first")
     return found[0]
 
 
@@ -119,10 +119,10 @@ def _memory_stats(compiled: Any, executable: Any, notes: list[str]) -> Any:
     try:
         stats = ask()
     except Exception as error:  # XlaRuntimeError: UNIMPLEMENTED
-        notes.append(f"this back end does not give memory_analysis(): {error}")
+        notes.append(f"this back end does not provide memory_analysis(): {error}")
         return None
     if stats is None:
-        notes.append("this back end does not give memory_analysis()")
+        notes.append("this back end does not provide memory_analysis()")
     return stats
 
 
@@ -135,7 +135,7 @@ def _figures(stats: Any) -> dict[str, int]:
 
 
 def _with_plan(module_data: bytes, stats: Any, notes: list[str]) -> bytes:
-    """The module beside XLA's plan, as an HloProto. The module alone, if there is no plan."""
+    """The module with XLA's plan, as an HloProto; the module alone if there is no plan."""
     # From jaxlib 0.6 on the plan alone; before, a whole HloProto.
     plan = getattr(stats, "serialized_buffer_assignment_proto", b"")
     if not plan:
@@ -144,7 +144,7 @@ def _with_plan(module_data: bytes, stats: Any, notes: list[str]) -> bytes:
     if plan:
         return _message(_MODULE, module_data) + _message(_ASSIGNMENT, plan)
     notes.append(
-        "the executable does not give XLA's own plan: this one is Stowplan's, by the same rules"
+        "the executable does not provide XLA's own plan: this one is Stowplan's, by the same rules"
     )
     return module_data
 
@@ -170,7 +170,7 @@ def _message(number: int, content: bytes) -> bytes:
 
 
 def _last_message(data: bytes, wanted: int) -> bytes:
-    """The content of a message's last field of this number; empty: there is none."""
+    """The content of a message's last field with this number; empty: there is none."""
     found = b""
     at = 0
 
@@ -203,10 +203,10 @@ def _last_message(data: bytes, wanted: int) -> bytes:
 
 
 def _parameter_names(compiled: Any) -> list[str] | None:
-    """Pytree paths of the parameters that the executable kept; None: nothing tells them.
+    """Pytree paths of the parameters that the executable kept; None: not known.
 
-    Modules carry better ones, with the names of the function's arguments; these are for parameters
-    that have none.
+    Modules have better ones, with the names of the function's arguments; these are for parameters
+    without such names.
     """
     try:
         tree = importlib.import_module("jax.tree_util")

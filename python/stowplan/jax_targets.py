@@ -7,8 +7,8 @@ import importlib
 import re
 from typing import Any
 
-# Releases since which plans are made or written in another way. `release_of` finds the last one
-# that is not newer.
+# Releases that changed how plans are made or written. `release_of` finds the last one that is not
+# newer.
 JAXLIB_RELEASES = (
     "0.4.35",
     "0.5.0",
@@ -91,7 +91,7 @@ def xla_version_of(target: str | None) -> str | None:
 
 
 def device_of(compiled: Any, executable: Any) -> Any:
-    """A device that the program is for; None: nothing tells."""
+    """A device that the program is for; None: not known."""
     try:
         return executable.local_devices()[0]
     except (AttributeError, IndexError, RuntimeError):

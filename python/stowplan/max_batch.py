@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""max_batch: the largest batch that fits, found by compiling few sizes."""
+"""max_batch: finds the largest batch that fits by compiling only a few sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BatchSample:
 
     batch: int
     bytes: int | None  # None: the compiler itself ran out of memory
-    predicted: int | None  # what the sizes before let expect; None: there were too few
+    predicted: int | None  # predicted from the earlier sizes; None: there were too few
     fits: bool
     seconds: float
     error: str = ""  # what the compiler said when it ran out of memory
@@ -53,7 +53,7 @@ class MaxBatch:
 
     @property
     def log(self) -> str:
-        """A line a compile."""
+        """One line per compile."""
         lines = []
         for sample in self.samples:
             size = "the compiler ran out of memory" if sample.bytes is None else ""
@@ -92,8 +92,8 @@ _XLA_ERRORS = ("JaxRuntimeError", "XlaRuntimeError")
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether XLA says that the plan of a program does not fit. Other code that runs out of memory
-    says nothing about the batch.
+    """Whether XLA reports that the plan of a program does not fit. Other code that runs out of
+    memory says nothing about the batch.
     """
     words = str(error)
     if "RESOURCE_EXHAUSTED" in words:
@@ -102,9 +102,9 @@ def _is_out_of_memory(error: Exception) -> bool:
     return is_xla and "Ran out of memory" in words
 
 
-# A line that foretells to one part in so many is right.
+# A line that predicts to within one part in this many is right.
 _STRAIGHT = 30
-# A curve that leaves more than half of the sizes costs patience, less than half gives some back.
+# A curve that leaves more than half of the sizes costs patience; a better one restores some.
 _PATIENCE = 8
 _COST = 2
 
@@ -127,7 +127,7 @@ class _Curve:
 
     @property
     def comes_down(self) -> bool:
-        """Whether it rises slower and slower, and falls in the end."""
+        """Whether it rises more and more slowly, and finally falls."""
         return len(self._terms) > 2 and self._terms[2] < 0
 
     def __call__(self, x: int) -> int:
@@ -154,7 +154,7 @@ class _Search:
         self._is_bent = False
 
     def fits(self, units: int) -> bool:
-        """Compiles a size, unless that was done."""
+        """Compiles a size, unless that has been done."""
         if units not in self.samples:
             self.samples[units] = self._compile(units)
         return self.samples[units].fits
@@ -189,7 +189,7 @@ class _Search:
 
     @property
     def high(self) -> int | None:
-        """The smallest above `low` that does not."""
+        """The smallest above `low` that does not fit."""
         return min((units for units in self.samples if units > self.low), default=None)
 
     def _curve(self, near: int, count: int) -> _Curve | None:
@@ -207,21 +207,21 @@ class _Search:
         return _Curve(points[:count])
 
     def _best_curve(self, near: int) -> _Curve | None:
-        """A line or a parabola: what foretold the last sample better."""
+        """A line or a parabola: whichever predicted the last sample better."""
         return (self._curve(near, 3) if self._is_bent else None) or self._curve(near, 2)
 
     def _learn(self, units: int, size: int) -> None:
-        """Which kind of curve is right here; before the sample is among the known."""
+        """Decides which kind of curve fits here; called before the sample is added."""
         line, parabola = self._curve(units, 2), self._curve(units, 3)
         if line is None or parabola is None:
             return
         off = abs(line(units) - size)
-        # Steps and jumps of some percent bend no line.
+        # Steps and jumps of a few percent do not bend a line.
         self._is_bent = off * _STRAIGHT > size and abs(parabola(units) - size) < off
 
     def guess(self, near: int, most: int) -> int | None:
-        """The largest size up to `most` that fits by the curve near this one; None: it does not
-        rise.
+        """The largest size up to `most` that fits according to the curve near this one; None: the
+        curve does not rise.
         """
         curve = self._best_curve(near)
         if curve is not None and curve.comes_down and self.high is None:
@@ -238,7 +238,7 @@ class _Search:
         return fits
 
     def run(self, first: int, most: int) -> None:
-        """Until `low` fits and `low` + 1 does not, or `most` fits."""
+        """Searches until `low` fits and `low` + 1 does not, or `most` fits."""
         if not self.fits(first):
             self._go_down()
             return
@@ -249,14 +249,14 @@ class _Search:
         while self.low < most:
             low, high = self.low, self.high
             if high is None:
-                # Nothing is known above: the curve may lead far, but not for ever.
+                # Nothing is known above: the curve may lead far, but not forever.
                 guess = self.guess(low + 1, min(most, low * 4096))
                 guess = low * 16 if guess is None else guess
                 self.fits(min(max(guess, low + 1), most))
                 continue
             if high == low + 1:
                 return
-            # When curves do not lead on, halving does.
+            # If curves make no progress, halving does.
             middle = (low + high) // 2
             guess = self.guess(middle, high - 1) if patience >= _COST else None
             self.fits(middle if guess is None else min(max(guess, low + 1), high - 1))
@@ -284,18 +284,19 @@ def max_batch(
 
         stowplan.max_batch(lambda b: step.lower(params, spec(b)), budget="14GiB")
 
-    `lower` gives the program for a batch size: a Lowered, a Compiled, or anything else that
+    `lower` returns the program for a batch size: a Lowered, a Compiled, or anything else that
     `analyze` takes. Nothing is executed. A line or a parabola through the sizes compiled so far
-    says which one to try next. The answer does not rest on it: the batch that is returned was
-    compiled and fits, and the next larger one was compiled and does not. A size that XLA runs out
-    of memory for does not fit; when it is the smallest, XLA's error is raised, as all others are.
+    suggests which one to try next, but the answer does not depend on it: the returned batch was
+    compiled and fits, and the next larger one was compiled and does not. A size does not fit if XLA
+    runs out of memory compiling it; if that is the smallest size, XLA's error is raised. All other
+    errors are raised, too.
 
     `of` is what must fit, as for `stowplan.budget`. Batches are multiples of `step` (the size of a
-    mesh, say) up to `most`; the first that is tried is `first`.
+    mesh, say) up to `most`; `first` is tried first.
     """
     limit = parse_size(budget)
-    arguments.function(lower, "lower", "a function that gives the program for a batch size")
-    step = arguments.whole(step, "step", "a number, 1 or more,", least=1)
+    arguments.function(lower, "lower", "a function that returns the program for a batch size")
+    step = arguments.whole(step, "step", "a number, 1 or more", least=1)
     most = arguments.whole(most, "most", "the largest batch to try")
     if first is not None:
         first = arguments.whole(first, "first", "the first batch to try", least=0)
@@ -312,7 +313,7 @@ def max_batch(
     best = search.samples.get(low)
     above = search.samples[high] if high is not None else None
     if best is None and above is not None and above.bytes is None and search.smallest_error:
-        # No line of sizes leads anywhere: what the compiler said is the answer.
+        # No size can be compiled, so the compiler's error is the answer.
         search.smallest_error.add_note(f"stowplan: not even batch {above.batch} can be compiled")
         raise search.smallest_error
     return MaxBatch(

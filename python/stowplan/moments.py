@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is live at a moment, and as time goes by."""
+"""What is live at a moment, and over time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _KeptTables:
 
     def __call__(self, by: str) -> Table:
         if by not in self._tables:
-            raise Error(f"memory cannot be split by `{by}`\n  there is {', '.join(self._tables)}")
+            raise Error(f"memory cannot be split by `{by}`\n  use {', '.join(self._tables)}")
         return self._tables[by]
 
 
@@ -68,7 +68,7 @@ class Moment:
         """The same bytes by source line, op_name, parameter, kind, ..."""
         return self._table(what)
 
-    # All tables are made: another process has no plan to make them from.
+    # All tables are made now: another process has no plan to make them from.
     def __reduce__(self) -> tuple[Any, ...]:
         tables = _KeptTables({by: self.by(by) for by in _QUESTIONS})
         facts = (self.time, self.instruction, self.space, self.bytes, self.shares, tables)
@@ -85,12 +85,12 @@ class Moment:
         return self.shares._repr_html_()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row a value."""
+        """A pandas frame with one row per value."""
         return self.shares.to_pandas()
 
 
 class Curve:
-    """Live bytes as time goes by: a step at each moment where they change."""
+    """Live bytes over time: a step at each moment where they change."""
 
     def __init__(self, space: int | None, steps: NDArray[numpy.int64]) -> None:
         self.space = space
@@ -114,5 +114,5 @@ class Curve:
         return f"<{len(self)} steps of {where}, at most {most}>"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row a step."""
+        """A pandas frame with one row per step."""
         return frame_of({"time": self.times, "bytes": self.bytes})

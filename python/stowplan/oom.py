@@ -17,10 +17,10 @@ from .sizes import format_size
 
 @dataclass(frozen=True, slots=True)
 class OomSize:
-    """Bytes as a log has them: "15.48G" is no exact number."""
+    """Bytes as a log has them: "15.48G" is not an exact number."""
 
     bytes: int
-    slack: int = 0  # the true number is at most so far away
+    slack: int = 0  # how far away the true number can be
 
     def __int__(self) -> int:
         return self.bytes
@@ -32,7 +32,7 @@ class OomSize:
 
 @dataclass(frozen=True, slots=True)
 class OomBuffer:
-    """A buffer that the log lists; XLA shows the largest. What is not said is empty or None."""
+    """A buffer that the log lists; XLA shows the largest. Missing facts are empty or None."""
 
     size: OomSize | None
     shape: str
@@ -72,17 +72,17 @@ class OomFix:
 
 @dataclass(frozen=True, slots=True)
 class OomFigure:
-    """A row of the sum: what was wanted, what there was, what it is made of."""
+    """One figure: what was requested, what was available, what it is made of."""
 
     name: str
     size: OomSize
     note: str
-    depth: int  # parts of the row above stand deeper
+    depth: int  # parts of the row above are indented more
 
 
 @dataclass(frozen=True, slots=True)
 class OomIncident:
-    """One event, however often the log speaks of it."""
+    """One event, however often the log mentions it."""
 
     kind: str  # "compile", "scoped", "load", "buffer", "driver", "host", "other"
     backend: str  # "GPU", "TPU", "CPU", "unknown"
@@ -91,37 +91,37 @@ class OomIncident:
     code: str  # XLA's number for it: "E1000"
     executable: str
     message: str
-    line: int  # of the text, from 1 on
+    line: int  # of the text, starting at 1
     count: int
     is_failure: bool  # False: a warning, and the program went on
     headline: str
-    lack: OomSize | None  # what would have had to be there
+    lack: OomSize | None  # what would have been needed in addition
     requested: OomSize | None
     used: OomSize | None
     limit: OomSize | None
     figures: tuple[OomFigure, ...]
-    causes: tuple[OomCause, ...]  # what matters most first
-    fixes: tuple[OomFix, ...]  # what helps most, for the least work, first
+    causes: tuple[OomCause, ...]  # most important first
+    fixes: tuple[OomFix, ...]  # most effective for the least work first
     buffers: tuple[OomBuffer, ...]  # largest first
     not_known: tuple[str, ...]  # what the text does not say
 
 
 @dataclass(frozen=True, slots=True)
 class OomReport:
-    """What `explain_oom` returns. Printed, it is the page of `stowplan explain-oom`."""
+    """What `explain_oom` returns. Prints as the page of `stowplan explain-oom`."""
 
     incidents: tuple[OomIncident, ...]
-    chosen: int  # of the incidents, the one that is explained: the worst
+    chosen: int  # the index of the incident that is explained: the worst
     framework: str  # "JAX", "PyTorch/XLA", "TensorFlow", "unknown"
     raised_at: str  # "train.py:88 in step": the user's line that an exception came through
-    dump: dict[str, Any] | None  # the plan beside it, as `--format=json` has it
+    dump: dict[str, Any] | None  # the plan from the dump, as in `--format=json`
     page: str
     json: str
     interrupted: bool = False  # Ctrl-C ended the search for what would save memory
 
     @property
     def incident(self) -> OomIncident:
-        """The one that is explained."""
+        """The incident that is explained."""
         return self.incidents[self.chosen]
 
     @property
@@ -131,27 +131,27 @@ class OomReport:
 
     @property
     def lack(self) -> OomSize | None:
-        """What would have had to be there; None: the text does not tell."""
+        """What would have been needed in addition; None: not known."""
         return self.incident.lack
 
     @property
     def figures(self) -> tuple[OomFigure, ...]:
-        """The sum."""
+        """The figures."""
         return self.incident.figures
 
     @property
     def causes(self) -> tuple[OomCause, ...]:
-        """What matters most first."""
+        """Most important first."""
         return self.incident.causes
 
     @property
     def fixes(self) -> tuple[OomFix, ...]:
-        """What helps most, for the least work, first."""
+        """Most effective for the least work first."""
         return self.incident.fixes
 
     @property
     def buffers(self) -> tuple[OomBuffer, ...]:
-        """Those that the text lists, largest first."""
+        """The buffers that the text lists, largest first."""
         return self.incident.buffers
 
     @property
@@ -248,7 +248,7 @@ def _incident(row: dict[str, Any]) -> OomIncident:
 
 
 def _dump_of(dump: Any) -> str:
-    """A directory or file that is there."""
+    """The path of an existing directory or file."""
     path = arguments.path(dump, "dump")
     hint = "  give the directory that XLA dumped to (XLA_FLAGS=--xla_dump_to=DIR), or a module"
     if path == "-":
@@ -271,19 +271,19 @@ def explain_oom(
 ) -> OomReport:
     """Why memory ran out, and what helps.
 
-    Takes an exception (of JAX, PyTorch/XLA, TensorFlow, with all that led to it), the text of a
-    log, or the path of one. Of several incidents the one that lacks most is explained, or number
-    `incident`, counted from 0 as in `incidents`. With `dump`, a directory that XLA dumped to or a
-    module, its buffers are found in the program's plan, and changes are tried for at most
-    `time_limit` seconds. Ctrl-C ends the trying: what was found is returned, with `interrupted`.
-    `limit` buffers are on the page.
+    Takes an exception (from JAX, PyTorch/XLA or TensorFlow, with everything that led to it), the
+    text of a log, or the path of one. Of several incidents, explains the one that lacks the most,
+    or number `incident`, counted from 0 as in `incidents`. With `dump`, a dump directory or a
+    module, finds the buffers in the program's plan, and tries changes for at most `time_limit`
+    seconds. Ctrl-C ends that: what was found so far is returned, with `interrupted` set. The page
+    shows `limit` buffers.
 
-    stowplan.Error: nothing in it says that memory ran out.
+    Raises stowplan.Error if the text contains no out-of-memory error.
     """
     given = text_of(exc_or_text)
     number = None
     if incident is not None:
-        number = arguments.whole(incident, "incident", "a number, counted from 0,", least=0)
+        number = arguments.whole(incident, "incident", "a number, counted from 0", least=0)
     limit_in_seconds = arguments.seconds(time_limit)
     try:
         page, text, interrupted = _core.explain_oom(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What explain_oom is given, as the text of a log."""
+"""Turns the argument of explain_oom into the text of a log."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def line_of(trace: TracebackType | None) -> str:
 
 
 def _format(error: BaseException) -> str:
-    """With causes, contexts, groups and notes, but without lines of source: what they say, in
-    comments and strings, is no log.
+    """With causes, contexts, groups and notes, but without source lines, whose comments and strings
+    must not be mistaken for a log.
     """
     whole = traceback.TracebackException.from_exception(error)
     todo: list[traceback.TracebackException | None] = [whole]
@@ -63,12 +63,12 @@ def _read(path: str | os.PathLike[str]) -> bytes:
         raise MissingFileError(f"{os.fspath(path)}: there is no such file") from error
     except IsADirectoryError as error:
         raise Error(
-            f"{os.fspath(path)}: this is a directory, and no log\n  a dump is given as dump="
+            f"{os.fspath(path)}: this is a directory, not a log\n  give a dump as dump="
         ) from error
 
 
 def text_of(x: BaseException | str | bytes | os.PathLike[str]) -> bytes:
-    """All that was said, in one text."""
+    """Everything that was written, as one text."""
     if isinstance(x, BaseException):
         return _format(x).encode("utf-8", "replace")
     if isinstance(x, os.PathLike):
@@ -90,7 +90,7 @@ _MEMORY_ERROR = re.compile(r"[\s|]*[\w.]*MemoryError(:.*)?")
 
 
 def better_error(x: BaseException | str | bytes | os.PathLike[str], text: bytes) -> Error | None:
-    """For what the core found nothing in; None: there is no better one."""
+    """A better error for a text in which the core found nothing; None: there is none."""
     if isinstance(x, str) and "\n" not in x:
         is_path = x.endswith((".log", ".txt")) or ("/" in x and not re.search(r"\s", x))
         if is_path and not os.path.exists(x):
@@ -98,8 +98,8 @@ def better_error(x: BaseException | str | bytes | os.PathLike[str], text: bytes)
     if b"YNNPACK operation failed" in text:
         return Error(
             "YNNPACK, XLA's library for CPUs, failed, as it also does for lack of memory\n"
-            "  lines such as `allocate of <5> failed.` on standard error say that it was memory:\n"
-            "  what the library takes as it runs, no part of XLA's plan; a smaller batch helps"
+            "  lines such as `allocate of <5> failed.` on standard error show that it was memory,\n"
+            "  which the library takes outside XLA's plan; a smaller batch helps"
         )
     lines = text.decode("utf-8", "replace").rstrip().splitlines()
     if not isinstance(x, BaseException):
@@ -107,7 +107,7 @@ def better_error(x: BaseException | str | bytes | os.PathLike[str], text: bytes)
     if not any(_MEMORY_ERROR.fullmatch(line) for line in lines):
         return None
     return Error(
-        "Python ran out of the machine's memory: a MemoryError, without figures to explain\n"
-        "  no device and no plan of XLA is in it: look at what the process itself holds (data\n"
-        "  sets, copies of arrays), and at its limit (ulimit -v, the container's)"
+        "Python ran out of host memory: a MemoryError, without figures to explain\n"
+        "  no device and no plan of XLA is involved: look at what the process itself holds\n"
+        "  (data sets, copies of arrays), and at its limit (ulimit -v, the container's)"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pack: storage allocation as numbers, without programs."""
+"""pack: dynamic storage allocation for plain buffers, without programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PackResult:
     load_time: int
     status: str  # "optimal", "feasible", "infeasible", "undecided"
     interrupted: bool  # Ctrl-C ended the search
-    capacity: int | None = None  # bytes that were to be enough; None: not said
+    capacity: int | None = None  # bytes that should suffice; None: not given
 
     @property
     def is_optimal(self) -> bool:
@@ -56,7 +56,7 @@ class PackResult:
         return f"{words}; it does not fit {capacity}, " + (
             "nor does any other plan"
             if self.bound > self.capacity
-            else "and whether another does is not decided"
+            else "and whether another plan does is not decided"
         )
 
 
@@ -88,7 +88,7 @@ def _numbers(x: Any, what: str) -> Any:
 
 
 def _alignments(x: Any) -> Any:
-    """One for all buffers, or a row."""
+    """One for all buffers, or one per buffer."""
     try:
         return _numbers([operator.index(x)], "alignment")
     except TypeError:
@@ -106,13 +106,13 @@ def pack(
     seed: int = 1,
     threads: int = 1,
 ) -> PackResult:
-    """Offsets for buffers, so that no two that are alive at once overlap, in little memory.
+    """Chooses offsets for buffers, so that no two that are alive at once overlap, in little memory.
 
-    Buffer i has `sizes[i]` bytes and is alive from `starts[i]` until before `ends[i]`: live ranges
-    of an Analysis, which have their last moment, give `ends + 1`. Its offset is a multiple of
-    `alignment`. With a `capacity`, looks for a plan that fits, or a proof that
-    there is none. With a `time_limit` in seconds the search goes on for so long; without, it ends
-    by itself, always with the same plan. Ctrl-C ends it too: the best so far is returned.
+    Buffer i has `sizes[i]` bytes and is alive from `starts[i]` to just before `ends[i]`. The live
+    ranges of an Analysis include their last moment, so pass `ends + 1` for them. Each offset is a
+    multiple of `alignment`. With a `capacity`, looks for a plan that fits, or a proof that there is
+    none. With a `time_limit`, searches for that many seconds; without, the search ends by itself,
+    always with the same plan. Ctrl-C ends it too: the best plan so far is returned.
 
     >>> pack([4, 4, 8], [0, 2, 4], [3, 5, 6]).bytes
     12
@@ -124,7 +124,7 @@ def pack(
         _numbers(ends, "ends"),
         _alignments(alignment),
         bytes_there,
-        arguments.whole(seed, "seed", "a number, 0 or more,", least=0),
+        arguments.whole(seed, "seed", "a number, 0 or more", least=0),
         arguments.whole(threads, "threads", "a number from 1 to 1024", least=1),
         arguments.seconds(time_limit),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""assign: the plan that XLA would make, or a lower one with a proof."""
+"""assign: the plan that XLA would make, or a smaller one with a proof."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Heap:
     bytes: int  # in this one; never more
     bound: int  # no plan of what lies in the heap is lower
     floor: int  # no plan at all is lower
-    bound_time: int | None  # when so much is needed; None: all lower plans were searched
+    bound_time: int | None  # when that much is needed; None: all lower plans were searched
     proof: str
 
     @property
@@ -52,12 +52,12 @@ class PlanResult(Analysis):
         self.heaps = heaps  # by memory space; none with policy "xla"
         self.table = table  # as `stowplan assign --policy=best` prints it
         self.interrupted = interrupted  # Ctrl-C ended the search
-        self.memory_limit = memory_limit  # that memory space 0 should fit; None: not said
+        self.memory_limit = memory_limit  # that memory space 0 should fit; None: not given
         self._fit = fit
 
     @property
     def bytes(self) -> int:
-        """Of all allocations."""
+        """The size of all allocations."""
         return self.total_bytes
 
     @property
@@ -67,12 +67,12 @@ class PlanResult(Analysis):
 
     @property
     def saved(self) -> int:
-        """Bytes that XLA's plan takes more."""
+        """How many more bytes XLA's plan takes."""
         return sum(heap.xla_bytes - heap.bytes for heap in self.heaps)
 
     @property
     def bound(self) -> int:
-        """No plan of what lies in the heaps is lower."""
+        """Whether no plan for what lies in the heaps is lower."""
         return self.total_bytes - sum(heap.bytes - heap.bound for heap in self.heaps)
 
     @property
@@ -88,19 +88,19 @@ class PlanResult(Analysis):
 
     @property
     def can_fit(self) -> bool | None:
-        """Whether any plan can be: False is proved. None: not decided, or there is no limit."""
+        """Whether any plan can fit: False is proved. None: not decided, or there is no limit."""
         if self._fit is None or self.memory_limit is None:
             return None
         return True if self.fits else False if self._fit[1] > self.memory_limit else None
 
     @property
     def notes(self) -> list[str]:
-        """As of an Analysis, and whether it fits."""
+        """The notes of the Analysis, and whether the plan fits."""
         return [*super().notes, *filter(None, (self.fit_note,))]
 
     @property
     def is_sound(self) -> bool:
-        """Whether the check found it sound; False only where that was allowed."""
+        """Whether the check found it sound; False only if that was allowed."""
         return self.verdict == "sound"
 
     @property
@@ -152,18 +152,18 @@ def assign(
 ) -> PlanResult:
     """Plans a program: as XLA does ("xla"), or in less memory with a proof ("best").
 
-    `x` is anything that `analyze` takes and that has a program. With a `time_limit` in seconds the
-    search goes on for so long; without, it ends by itself, always with the same plan. Ctrl-C ends
-    it too: the best so far is returned, with `interrupted`. `memory_limit` is what memory space 0
-    should fit; `fits` and `fit_note` say whether it does. `preset` is a report that says where XLA
-    put values in a TPU's fast memory.
+    `x` is anything that `analyze` takes and that has a program. With a `time_limit`, searches for
+    that many seconds; without, the search ends by itself, always with the same plan. Ctrl-C ends it
+    too: the best plan so far is returned, with `interrupted` set. `memory_limit` is what memory
+    space 0 should fit into; `fits` and `fit_note` say whether it does. `preset` is a report that
+    says where XLA put values in a TPU's fast memory.
 
-    Every plan is checked. One that is not sound, or that cannot be checked, is an error unless
-    `allow_unsound` or `allow_unchecked` lets it pass; `verdict` then says what it is.
+    Every plan is checked. If it is not sound, or cannot be checked, Error is raised unless
+    `allow_unsound` or `allow_unchecked` permits it; `verdict` then has the result.
     """
     policy = arguments.choice(policy, "policy", POLICIES)
     if policy == "xla" and (time_limit is not None or memory_limit is not None):
-        raise Error("time_limit and memory_limit are for policy='best'")
+        raise Error("time_limit and memory_limit require policy='best'")
     seconds = arguments.seconds(time_limit)
     limit = None if memory_limit is None else parse_size(memory_limit)
     given = plan_of(

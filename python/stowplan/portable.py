@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions on their way to other processes, and how to know them again.
+"""Sends functions to other processes, and recognizes them again.
 
-A function of a module goes by name. One of a notebook, a lambda or a local one has no name that
-another process could look up: its code goes, with the values it was closed over and those globals
-that it names.
+A function of a module is sent by name. A lambda, a local function or one from a notebook has no
+name that another process could look up, so its code is sent, with its closure and the globals that
+it names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .errors import Error
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Globals that the code may name, in functions inside of it too."""
+    """The globals that the code may name, including those in nested functions."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -56,7 +56,7 @@ def _has_name(function: FunctionType) -> bool:
 
 
 def _pack(value: Any, packed: dict[int, int], parts: list[Any]) -> tuple[str, Any]:
-    """A value in terms that pickle knows. Functions without a name are added to the parts."""
+    """A value in a form that pickle supports. Functions without a name are added to the parts."""
     if isinstance(value, ModuleType):
         return "module", value.__name__
     if isinstance(value, functools.partial):
@@ -89,12 +89,12 @@ def dump(function: Callable[..., Any]) -> bytes:
     except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
         raise Error(
             f"{name_of(function)} cannot go to another process: {error}\n"
-            "  put it into a module, or say workers=0"
+            "  put it into a module, or use workers=0"
         ) from error
 
 
 def _made(part: Any) -> FunctionType:
-    """A function of a part, without what it names and was closed over."""
+    """The function of a part, without its globals and closure."""
     code, name, qualname, defaults, keywords, cells, _ = part
     known: dict[str, Any] = {"__builtins__": builtins, "__name__": "__main__"}
     empty = tuple(CellType() for _ in cells)
@@ -105,7 +105,7 @@ def _made(part: Any) -> FunctionType:
 
 
 def load(data: bytes) -> Callable[..., Any]:
-    """The function of these bytes."""
+    """The function from these bytes."""
     packed, parts = pickle.loads(data)
     functions = [_made(part) for part in parts]
 
@@ -130,7 +130,7 @@ def load(data: bytes) -> Callable[..., Any]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """For people."""
+    """The name to show."""
     inner = function.func if isinstance(function, functools.partial) else function
     name = getattr(inner, "__qualname__", type(inner).__qualname__)
     return f"{getattr(inner, '__module__', '')}.{name}"
@@ -209,15 +209,16 @@ def _words_of(value: Any, seen: set[int]) -> Iterator[str]:
         yield from _words_of(type(value), seen)
         try:
             yield pickle.dumps(value).hex()
-        except Exception:  # it has no value that lasts
+        except Exception:  # it has no stable value
             yield "?"
 
 
 def digest(function: Callable[..., Any]) -> str:
-    """The same for functions that do the same; another when code or values that it has change.
+    """A digest that is the same for functions that do the same, and that changes with their code or
+    values.
 
-    Followed are functions and values of its own module; other modules are taken to be as they were,
-    but for Stowplan's version.
+    Functions and values of its own module are followed; other modules are assumed not to change,
+    except for Stowplan's version.
     """
     state = hashlib.blake2b(digest_size=16)
     versions = f"{sys.version_info.major}.{sys.version_info.minor} {_core.version()}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line on standard error that is written over."""
+"""A line on standard error that is overwritten."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def _is_terminal(stream: Any) -> bool:
-    """Programs put objects of their own in place of standard error, or close it."""
+    """Programs may replace standard error by objects of their own, or close it."""
     try:
         return bool(stream.isatty())
     except (AttributeError, ValueError):
@@ -16,7 +16,7 @@ def _is_terminal(stream: Any) -> bool:
 
 
 class Progress:
-    """Shown on terminals, or as `wanted` says. What cannot be shown stops nobody."""
+    """Shown on terminals, or as `wanted` says. Failing to show it is not an error."""
 
     def __init__(self, wanted: bool | None = None) -> None:
         self._stream: Any = sys.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For pytest: tests fail when they compile what takes too much memory.
+"""A pytest plugin: tests fail if they compile a program that takes too much memory.
 
     @pytest.mark.memory_budget("14GiB")
     def test_step(): ...
@@ -8,7 +8,7 @@
         with memory_budget("2GiB"):
             ...
 
-pytest finds it by itself where Stowplan is installed.
+pytest finds it automatically once Stowplan is installed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the marker known."""
+    """Registers the marker."""
     config.addinivalue_line(
         "markers",
         "memory_budget(limit, of='footprint'): no program that JAX compiles during the test takes "
@@ -47,7 +47,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 class MemoryBudgetWarning(pytest.PytestWarning):
-    """A test passed that did not check what it says."""
+    """Warns about a test that passed without checking what it claims to check."""
 
 
 def _warn(item: pytest.Item, watch: Budget) -> None:
@@ -62,8 +62,8 @@ def _warn(item: pytest.Item, watch: Budget) -> None:
     elif not watch.checked:
         item.warn(
             MemoryBudgetWarning(
-                "memory_budget: nothing was compiled, so nothing was checked; what JAX has "
-                "compiled before is not compiled again: call jax.clear_caches() first"
+                "memory_budget: nothing was compiled, so nothing was checked; JAX does not compile "
+                "again what it has compiled before: call jax.clear_caches() first"
             )
         )
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def need_numpy() -> None:
-    """An ImportError that helps, where NumPy is not there."""
+    """Raises a helpful ImportError if NumPy is missing."""
     try:
         import numpy  # noqa: F401
     except ImportError as error:
@@ -22,7 +22,7 @@ def need_numpy() -> None:
 
 
 class LiveRanges(Rows[LiveRange]):
-    """When values are alive. The arrays are views, a number for each row: nothing is copied."""
+    """When values are alive. The arrays are views with one number per row: nothing is copied."""
 
     def __init__(self, plan: _core.Plan) -> None:
         super().__init__(plan.range_count, lambda row: LiveRange(*plan.range(row)), LiveRange)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of a sweep on a Ray cluster. Files are opened where a task runs: all machines see them."""
+"""Runs a sweep on a Ray cluster. Files are opened where a task runs, so all machines need them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from .sweep_inputs import Task
 from .sweep_task import Reply, WorkerDied, run_task
 
-# A task is run once more when its worker dies, as in processes.
+# A task is run once more if its worker dies, as with processes.
 _RETRIES = 1
 
 
@@ -23,7 +23,7 @@ def _ray() -> Any:
 
 
 def run_on_ray(tasks: list[Task], fn: Callable[[Any], Any], workers: int | None) -> Iterator[Reply]:
-    """Replies as they come. A Ray that runs is used; else one is started here and ended after."""
+    """Replies as they come. Uses a running Ray; otherwise starts one, and stops it at the end."""
     ray = _ray()
     is_ours = not ray.is_initialized()
     if is_ours:

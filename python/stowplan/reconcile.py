@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that XLA and JAX print, beside how they follow from the plan."""
+"""The figures that XLA and JAX print, and how they follow from the plan."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Figure:
 
     where: str  # it is printed
     name: str
-    computed: int | None  # from the plan; None: the plan does not tell
-    said: int | None  # as XLA has it; None: nothing tells it
+    computed: int | None  # from the plan; None: the plan does not have it
+    said: int | None  # as XLA has it; None: not known
     how: str
 
     @property
@@ -38,7 +38,7 @@ class Figure:
 
 
 class Reconciliation(Sequence[Figure]):
-    """All figures. Printed, it is the page of `stowplan report --reconcile`."""
+    """All figures. Prints as the page of `stowplan report --reconcile`."""
 
     def __init__(self, figures: tuple[Figure, ...], page: str) -> None:
         self.figures = figures
@@ -46,7 +46,7 @@ class Reconciliation(Sequence[Figure]):
 
     @property
     def memory_analysis(self) -> dict[str, int]:
-        """The fields of `compiled.memory_analysis()` that the plan tells, computed."""
+        """The fields of `compiled.memory_analysis()` that follow from the plan."""
         return {
             figure.name: figure.computed
             for figure in self.figures
@@ -97,12 +97,12 @@ class Reconciliation(Sequence[Figure]):
         return html_table(self.figures, ("where", "name", "computed", "said", "verdict", "how"))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row a figure."""
+        """A pandas frame with one row per figure."""
         return frame(self.figures, [*(field.name for field in fields(Figure)), "verdict"])
 
 
 def _has_thread_locals(xla_version: str) -> bool:
-    """Whether sums of all allocations count thread-local ones too: up to jaxlib 0.11."""
+    """Whether sums of all allocations include thread-local ones: up to jaxlib 0.11."""
     numbers = re.findall(r"\d+", xla_version)
     return [int(number) for number in numbers[:2]] < [0, 12]
 
@@ -152,6 +152,6 @@ def reconcile(plan: _core.Plan, stats: dict[str, int] | None) -> Reconciliation:
     for name, said in rest.items():
         # Nothing lies in the host's memory, so the plan has no such rows.
         is_host = name.startswith("host_") and name not in _CODE
-        how = "nothing lies in S(5)" if is_host else "the plan does not tell"
+        how = "nothing lies in S(5)" if is_host else "the plan does not have it"
         figures.append(Figure(_JAX, name, 0 if is_host else None, said, how))
     return Reconciliation(tuple(figures), page)

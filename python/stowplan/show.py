@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages on their way to files, browsers and notebooks."""
+"""Shows pages in files, browsers and notebooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import Error, MissingFileError
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Writes all of it or nothing: the file gets its name when it is complete."""
+    """Writes everything or nothing: the file is renamed into place when it is complete."""
     target = Path(arguments.path(path, "path"))
     if target.is_dir():
         raise Error(f"{target}: this is a directory; name a file in it")
@@ -41,7 +41,7 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
 
 
 def in_notebook() -> bool:
-    """Whether a notebook runs us; IPython is never imported for that."""
+    """Whether we run in a notebook; IPython is never imported for that."""
     ipython = sys.modules.get("IPython")
     if ipython is None:
         return False
@@ -50,7 +50,7 @@ def in_notebook() -> bool:
 
 
 def frame_of(page: str, height: int = 720) -> str:
-    """The page in a frame of its own, for a cell of a notebook."""
+    """The page in its own frame, for a notebook cell."""
     data = base64.b64encode(page.encode()).decode()
     return (
         f'<iframe src="data:text/html;base64,{data}" width="100%" height="{height}" '
@@ -59,7 +59,7 @@ def frame_of(page: str, height: int = 720) -> str:
 
 
 def show_page(page: str, name: str) -> None:
-    """Below the cell of a notebook, else in the browser."""
+    """Shows the page below the cell of a notebook, otherwise in the browser."""
     if in_notebook():
         from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
 
@@ -69,7 +69,7 @@ def show_page(page: str, name: str) -> None:
         return
     import webbrowser
 
-    # The browser reads it after we are gone, so nobody removes it but the system.
+    # The browser may read it after we exit, so only the system removes it.
     stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]
     path = Path(tempfile.mkdtemp(prefix="stowplan-")) / f"{stem or 'view'}.html"
     path.write_text(page, encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes for people: 14GiB. Units are powers of 1024, as on the command line."""
+"""Readable sizes such as 14GiB. Units are powers of 1024, as on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import ArgumentError, Error
 
 
 def parse_size(size: int | float | str) -> int:
-    """Bytes of 4096, "512K", "16GiB", "1.5G".
+    """The bytes of a size such as 4096, "512K", "16GiB" or "1.5G".
 
     >>> parse_size("1.5GiB")
     1610612736
@@ -18,7 +18,7 @@ def parse_size(size: int | float | str) -> int:
     if isinstance(size, str):
         parsed = _core.parse_bytes(arguments.encodable(size))
         if parsed is None:
-            raise Error(f"{arguments.shown(size)} is no size\n  such as 4096, '512MiB', '16G'")
+            raise Error(f"{arguments.shown(size)} is not a size\n  such as 4096, '512MiB', '16G'")
         return parsed
     try:
         number = size if isinstance(size, float) else operator.index(size)
@@ -29,12 +29,12 @@ def parse_size(size: int | float | str) -> int:
             f"a size is a number or a text such as '14GiB', not {arguments.shown(size)}"
         )
     if not 0 <= number < 1 << 63:
-        raise Error(f"{arguments.shown(size)} is no number of bytes")
+        raise Error(f"{arguments.shown(size)} is not a number of bytes")
     return int(number)
 
 
 def format_size(size: int) -> str:
-    """As on the command line: digits enough to tell, then the exact number.
+    """A size as on the command line: rounded, then exact.
 
     >>> format_size(1610612736)
     '1.50GiB (1610612736)'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sweep: one question to many programs, over processes, and on after an interruption."""
+"""sweep: asks one question about many programs, in parallel, and can resume."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a sweep asks when it is not told."""
+    """What a sweep returns for each input by default."""
 
     module: str
     backend: str  # "CPU", "GPU", "TPU"; empty: not known
@@ -37,7 +37,7 @@ class Summary:
 
 
 def summary(r: Any) -> Summary:
-    """The figures of one program, an Analysis or anything else that `analyze` takes."""
+    """The figures of one program, given as an Analysis or anything else that `analyze` takes."""
     r = plan_of(r)
     peak = r.peak.bytes if r.has_peak else None
     return Summary(r.name, r.backend, peak, r.total_bytes, len(r.values))
@@ -45,7 +45,7 @@ def summary(r: Any) -> Summary:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one input."""
+    """The result for one input."""
 
     name: str  # of the input
     value: Any  # what fn returned; None when there is an error
@@ -69,7 +69,7 @@ class SweepResult(Sequence[Outcome]):
 
     @property
     def values(self) -> list[Any]:
-        """Of the inputs that had no error."""
+        """The values of the inputs without errors."""
         return [outcome.value for outcome in self.outcomes if outcome.error is None]
 
     @property
@@ -103,7 +103,7 @@ class SweepResult(Sequence[Outcome]):
         return f"<stowplan.SweepResult: {', '.join(words)}>"
 
     def __str__(self) -> str:
-        """A line an input."""
+        """One line per input."""
         rows = [_cells(outcome) for outcome in self.outcomes]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows]
@@ -115,7 +115,7 @@ class SweepResult(Sequence[Outcome]):
         return html_table(self.outcomes[: Rows.SHOWN], ("name", "value", "error", "seconds")) + more
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row an input; values with fields become columns."""
+        """A pandas frame with one row per input; values with fields become columns."""
         return frame_of(
             [
                 {"name": outcome.name}
@@ -148,7 +148,7 @@ def _columns(outcome: Outcome) -> dict[str, Any]:
 
 
 class _Bar:
-    """How far it is, on terminals."""
+    """Shows progress on terminals."""
 
     _WIDTH = 20
     _ROOM = 60  # for the line without what stands before it
@@ -218,7 +218,7 @@ class _Sweep:
         self._sound = 0  # so many inputs from the first on have no error
 
     def resume(self) -> list[Task]:
-        """Takes what was done before; the rest is returned."""
+        """Takes over earlier results, and returns the remaining tasks."""
         rest = []
         for task in self._tasks:
             found = None if self._checkpoint is None else self._checkpoint.find(task.digest)
@@ -251,7 +251,7 @@ class _Sweep:
         self._bar.add(outcome)
 
     def first_error(self) -> BaseException | None:
-        """Of the first input that has one, when all before it are done."""
+        """The error of the first input that has one, once all inputs before it are done."""
         while (outcome := self.outcomes.get(self._sound)) is not None:
             if outcome.error is not None:
                 return outcome.error
@@ -273,19 +273,20 @@ def sweep(
     on_error: str = "raise",
     backend: str = "processes",
 ) -> SweepResult:
-    """Asks `fn` about many programs: `fn(stowplan.analyze(x))` for each input x, in processes.
+    """Calls `fn(stowplan.analyze(x))` for each input x, in parallel processes.
 
-    Inputs are what `analyze` takes; a directory stands for all modules that were dumped to it. Give
-    names with a dict. Outcomes come in the order of the inputs. Without `fn`: a `Summary` of each.
+    Inputs are anything that `analyze` takes; a directory stands for all modules in it. A dict gives
+    the inputs names. Outcomes are in the order of the inputs. The default `fn` returns a `Summary`.
 
-    With a `checkpoint` file, a run that was killed or stopped goes on where it was; inputs that
-    changed, and all when `fn` has, are done again. An error ends the sweep, or with
-    on_error="keep" becomes that input's outcome. Ctrl-C returns what there is, with `interrupted`.
+    With a `checkpoint` file, a run that was killed or stopped can be resumed; inputs that have
+    changed are done again, and so is everything if `fn` has changed. An error ends the sweep, or
+    with on_error="keep" becomes that input's outcome. Ctrl-C returns the outcomes so far, with
+    `interrupted` set.
 
-    `workers` are as many as there are cores; 0: all in this process. With backend "ray" they are
-    tasks of a Ray cluster. A script with a function of its own sweeps below
-    `if __name__ == "__main__":`, since workers import it. `progress` shows a bar; without, it does
-    on terminals.
+    By default there are as many `workers` as cores; 0 runs everything in this process. With backend
+    "ray" they are tasks of a Ray cluster. A script that passes its own function must call sweep
+    under `if __name__ == "__main__":`, because workers import the script. `progress` shows a bar;
+    by default only on terminals.
     """
     arguments.function(fn, "fn", "a function of an Analysis")
     on_error = arguments.choice(
@@ -293,7 +294,7 @@ def sweep(
     )
     backend = arguments.choice(backend, "backend", {"processes": "", "ray": ""})
     if workers is not None:
-        workers = arguments.whole(workers, "workers", "a number, 0: this process,", least=0)
+        workers = arguments.whole(workers, "workers", "a number, 0: this process", least=0)
     tasks = tasks_of(inputs)
     notes: list[str] = []
     bar = _Bar(len(tasks), progress)
@@ -304,7 +305,7 @@ def sweep(
             file = Checkpoint(checkpoint, portable.digest(fn), portable.name_of(fn))
             stack.enter_context(file)
             if file.others:
-                notes.append(f"{file.others} results of another function are not used")
+                notes.append(f"{file.others} results of a different function are not used")
         run = _Sweep(tasks, file, bar)
         try:
             rest = run.resume()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what `sweep` was given to tasks: one a module, with a name and a digest."""
+"""Turns the inputs of `sweep` into tasks: one per module, with a name and a digest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEXT_NAME = re.compile(rb"\s*HloModule[ \t]+([^\s,{]+)")
 def module_name(data: bytes) -> str:
     """The name at the beginning of a module, text or proto; empty: there is none.
 
-    Nobody waits for a whole module to be read to have a name for its task.
+    Naming a task must not require reading the whole module.
     """
     found = _TEXT_NAME.match(data)
     if found is not None:
@@ -76,7 +76,7 @@ def _named(inputs: Any) -> list[tuple[str | None, Any]]:
 
 
 def _modules_of(name: str | None, x: Any) -> list[tuple[str, Any]]:
-    """A directory has many modules, all else is one."""
+    """A directory may have many modules; anything else is one."""
     if isinstance(x, os.PathLike) or (isinstance(x, str) and not _is_text(x)):
         path = os.fspath(x)
         if os.path.isdir(path):
@@ -104,11 +104,11 @@ def _name_of(x: Any) -> str:
 
 
 def _to_send(x: Any) -> Any:
-    """What a process can be sent of a program that lies in memory."""
+    """A program in memory, in a form that can be sent to a process."""
     if isinstance(x, Analysis):
         raise Error(
-            f"{x.name}: an Analysis cannot go to another process\n"
-            "  give what it was made of: a path, bytes, or a Compiled of JAX"
+            f"{x.name}: an Analysis cannot be sent to another process\n"
+            "  give what it was made from: a path, bytes, or a Compiled of JAX"
         )
     for method in ("as_serialized_hlo_module_proto", "SerializeToString"):
         if hasattr(x, method):

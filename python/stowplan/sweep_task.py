@@ -15,12 +15,12 @@ from .sweep_inputs import Task
 
 
 class WorkerDied(Error):
-    """The process that worked on an input ended without an answer, twice."""
+    """The process that worked on an input died without an answer, twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of a task: a value, or an error."""
+    """The result of a task: a value, or an error."""
 
     index: int
     seconds: float
@@ -56,7 +56,7 @@ def _dumped(value: Any, dumps: Callable[[Any], bytes]) -> bytes:
 
 
 def _to_send(error: Exception, dumps: Callable[[Any], bytes]) -> Exception:
-    """Itself, if it survives the way to another process."""
+    """The error itself if it can be sent to another process, otherwise a substitute."""
     try:
         pickle.loads(dumps(error))
     except Exception:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of a sweep in processes.
+"""Runs a sweep in processes.
 
-Workers are spawned: each begins as a new interpreter. A forked one would be a copy of a process
-that may be in the midst of JAX's threads and locks, and would sooner or later hang.
+Workers are spawned: each starts as a new interpreter. A forked one would be a copy of a process
+that may be in the middle of JAX's threads and locks, and would sooner or later hang.
 
-Each worker has one task at a time and a pipe of its own, so the parent knows which input a worker
-died of: it goes to another worker once more, and is an error when that one dies too.
+Each worker has one task at a time and its own pipe, so the parent knows which input killed a
+worker: that input is given to another worker once, and is an error if that one dies, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TRIES = 2
 
 
 def _serve(pipe: Connection, function: bytes) -> None:
-    """A worker's life: it answers tasks until there are no more."""
+    """The main loop of a worker: it answers tasks until there are no more."""
     # Ctrl-C reaches all processes of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -49,7 +49,7 @@ def _serve(pipe: Connection, function: bytes) -> None:
 
 @contextlib.contextmanager
 def _ctrl_c_later() -> Iterator[None]:
-    """A process that is started inside must not die of Ctrl-C before it can say what it does."""
+    """A process started inside must not die of Ctrl-C before it can handle it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -59,7 +59,7 @@ def _ctrl_c_later() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _main_is_hidden(is_hidden: bool) -> Iterator[None]:
-    """A process that is started inside does not import the main program."""
+    """A process started inside does not import the main program."""
     main = sys.modules["__main__"]
     if is_hidden:
         sys.modules["__main__"] = ModuleType("__main__")
@@ -105,12 +105,12 @@ class _Worker:
         if code >= 0:
             return f"ended with code {code}"
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        why = "; the system ends processes so when memory runs out" if name == "SIGKILL" else ""
+        why = "; the system does that when memory runs out" if name == "SIGKILL" else ""
         return f"was ended by {name}{why}"
 
 
 def worker_count(wanted: int | None, tasks: int) -> int:
-    """As many as there are cores for us, and no more than tasks."""
+    """As many as there are available cores, but no more than tasks."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min(wanted or cores or 1, tasks))
 
@@ -134,7 +134,7 @@ class _Pool:
                     yield reply
 
     def _fill(self) -> None:
-        """Hands out what waits, in order."""
+        """Hands out waiting tasks, in order."""
         busy = sum(worker.task is not None for worker in self._workers)
         while len(self._workers) < min(self._size, busy + len(self._waiting)):
             self._workers.append(_Worker(self._function))
@@ -165,7 +165,7 @@ class _Pool:
                 return None  # the next one may
             raise Error(
                 f"a worker {words} before it could begin\n"
-                "  workers import the script that has the function: it must sweep below\n"
+                "  workers import the script that has the function: it must call sweep under\n"
                 '  `if __name__ == "__main__":`; workers=0 sweeps in this process'
             )
         task = worker.task
@@ -187,7 +187,7 @@ class _Pool:
 def run_in_processes(
     tasks: list[Task], fn: Callable[[Any], Any], workers: int | None
 ) -> Iterator[Reply]:
-    """Replies as they come. To close the iterator ends the workers."""
+    """Replies as they come. Closing the iterator ends the workers."""
     pool = _Pool(tasks, portable.dump(fn), worker_count(workers, len(tasks)))
     try:
         yield from pool

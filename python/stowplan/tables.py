@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What an instruction computes, and where it lies."""
+    """What an instruction computes, and where it is."""
 
     row: int  # in `Analysis.values` and in all arrays
     name: str  # "fusion.3{0}"
@@ -77,7 +77,7 @@ class Row:
     own: int  # bytes of this row alone
     bytes: int  # with all rows below it
     values: int  # how many values own them
-    is_other: bool  # in parentheses: not an answer to the question
+    is_other: bool  # a name in parentheses: the rest, which has no answer
     value: int | None  # the row of the value, where it is one
 
     @property
@@ -89,7 +89,7 @@ T = TypeVar("T")
 
 
 def frame_of(data: Any, columns: list[str] | None = None) -> pandas.DataFrame:
-    """A pandas frame of what pandas takes; says what to install where it is not there."""
+    """A pandas frame; the error says what to install if pandas is missing."""
     try:
         import pandas
     except ImportError as error:
@@ -128,9 +128,9 @@ def _count_of(rows: int) -> str:
 
 
 class Rows(Sequence[T], Generic[T]):
-    """Rows that are made when they are looked at."""
+    """Rows that are made when they are accessed."""
 
-    # A notebook shows so many of them.
+    # How many of them a notebook shows.
     SHOWN = 20
 
     def __init__(
@@ -157,7 +157,7 @@ class Rows(Sequence[T], Generic[T]):
     @overload
     def __getitem__(self, key: slice) -> list[T]: ...
     def __getitem__(self, key: int | str | slice) -> T | list[T]:
-        """A row by its number or name, or rows of a slice."""
+        """A row by number or name, or a slice of rows."""
         if isinstance(key, slice):
             return [self._make(row) for row in range(*key.indices(self._count))]
         if isinstance(key, str):
@@ -183,12 +183,12 @@ class Rows(Sequence[T], Generic[T]):
         return (self._make(row) for row in range(self._count))
 
     def __contains__(self, key: object) -> bool:
-        """Whether there is such a row, or one of this name."""
+        """Whether there is such a row, or one with this name."""
         if not isinstance(key, str) or self._find is None:
             return isinstance(key, self._row_type) and any(row == key for row in self)
         return self._find(key) is not None
 
-    # All rows are made: another process has no plan to make them from.
+    # All rows are made now: another process has no plan to make them from.
     def __reduce__(self) -> tuple[Any, ...]:
         return _kept_rows, (tuple(self), self._row_type, self._find is not None)
 
@@ -199,7 +199,7 @@ class Rows(Sequence[T], Generic[T]):
         return html_table(self[: self.SHOWN], self.columns) + more_than(self.SHOWN, self._count)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row each."""
+        """A pandas frame with one line per row."""
         return frame(self, self.columns)
 
 
@@ -221,7 +221,7 @@ class _KeptPages:
         self._whole = whole
 
     def __call__(self, limit: int) -> str:
-        """Other limits than the usual one give the whole page."""
+        """Any limit other than the default gives the whole page."""
         return self._first if limit == PAGE_LIMIT else self._whole
 
 
@@ -229,7 +229,7 @@ PAGE_LIMIT = 30
 
 
 class _Shown:
-    """A row of a table as a notebook has it."""
+    """A row of a table as a notebook shows it."""
 
     def __init__(self, name: str, row: Row) -> None:
         self.name = name
@@ -238,9 +238,9 @@ class _Shown:
 
 
 class Table(Sequence[Row]):
-    """What fills a moment, by one question: rows whose own bytes add up to `bytes`.
+    """What fills a moment, split one way: rows whose own bytes add up to `bytes`.
 
-    Printed, it is the table of `stowplan explain --by`.
+    Prints as the table of `stowplan explain --by`.
     """
 
     def __init__(
@@ -264,7 +264,7 @@ class Table(Sequence[Row]):
     @overload
     def __getitem__(self, key: slice) -> tuple[Row, ...]: ...
     def __getitem__(self, key: int | str | slice) -> Row | tuple[Row, ...]:
-        """A row by its number or name, or rows of a slice."""
+        """A row by number or name, or a slice of rows."""
         if not isinstance(key, str):
             return self.rows[key]
         for row in self.rows:
@@ -284,20 +284,20 @@ class Table(Sequence[Row]):
         return self.page().removesuffix("\n")
 
     def page(self, limit: int = PAGE_LIMIT) -> str:
-        """As the command line prints it; at most `limit` rows, 0: all."""
+        """The table as the command line prints it, with at most `limit` rows; 0 shows all."""
         return self._page(arguments.rows(limit))
 
-    # Pages are rendered: another process has no plan to make them from.
+    # Pages are rendered now: another process has no plan to make them from.
     def __reduce__(self) -> tuple[Any, ...]:
         pages = _KeptPages(self.page(), self.page(0))
         return Table, (self.by, self.time, self.space, self.bytes, self.rows, pages)
 
     def _repr_html_(self) -> str:
-        # What is part of the row above stands farther right.
+        # Parts of the row above are indented.
         shown = [_Shown("\u2003" * row.depth + row.name, row) for row in self.rows[: Rows.SHOWN]]
         table = html_table(shown, ("name", "size", "values"))
         return table + more_than(Rows.SHOWN, len(self.rows))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas frame, a row each."""
+        """A pandas frame with one line per row."""
         return frame(self.rows, [field.name for field in fields(Row)])

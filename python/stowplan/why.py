@@ -11,7 +11,7 @@ from typing import Any, overload
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Who reads a value."""
+    """An instruction that reads a value."""
 
     instruction: str
     operand: int
@@ -29,7 +29,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """What is known of one value."""
+    """What is known about one value."""
 
     value: str
     size: int
@@ -45,7 +45,7 @@ class Why:
 
 
 class Whys(Sequence[Why]):
-    """Of each value that a name means. Printed, it is the page of `stowplan explain --value`."""
+    """One Why per value that a name means. Prints as the page of `stowplan explain --value`."""
 
     def __init__(self, whys: tuple[Why, ...], page: str) -> None:
         self._whys = whys

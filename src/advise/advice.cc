@@ -46,8 +46,8 @@ class Adviser {
 
   AdviceReport Run() && {
     if (const std::string why = WhyUnsound(module_, before_.tried.made, setting_); !why.empty()) {
-      report_.unknown.push_back("The plan of the program as it is does not pass the checker (" +
-                                why + "), so no other one can be told to be sound.");
+      report_.unknown.push_back("The plan of the unchanged program does not pass the check (" +
+                                why + "), so no other plan can be trusted to be sound.");
       return std::move(report_);
     }
     const std::vector<Argument> arguments = ArgumentsOf(module_, options_.parameter_names);
@@ -151,7 +151,7 @@ class Adviser {
   static void NoteOrder(const Donated& donated, Advice& advice) {
     if (donated.is_rescheduled) return;
     advice.notes.emplace_back(
-        "The order of execution is kept as it is; XLA may choose another one.");
+        "The order of execution is kept as it is; XLA may choose a different one.");
   }
 
   void TryPacking() {

@@ -18,7 +18,7 @@
 namespace stowplan::advise {
 
 struct Argument {
-  std::string name;  // empty: the program does not tell
+  std::string name;  // empty: not known
   // Among the arguments that the program uses. JAX leaves out those that are not used at all, so
   // this can be less than the function's own count.
   int64_t position = 0;
@@ -30,11 +30,11 @@ struct Argument {
 
 // In the order of their first parameters. A parameter without a name is an argument of its own.
 // `names`, by number, are for parameters that the program does not name. They begin with args[1] or
-// kwargs['x'], as JAX tells of what it has compiled: with the function's own position or keyword.
+// kwargs['x'], as in JAX's own description of the program: with the function's position or keyword.
 [[nodiscard]] std::vector<Argument> ArgumentsOf(const hlo::Module& module,
                                                 std::span<const std::string> names = {});
 
-// "donate_argnames=('params', 'state')"; with positions where names do not tell.
+// "donate_argnames=('params', 'state')"; with positions if the names are not known.
 [[nodiscard]] std::string DonationSpelling(const std::vector<Argument>& arguments);
 // "donate_argnums=(0, 1)"
 [[nodiscard]] std::string DonationNumbers(const std::vector<Argument>& arguments);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of execution that XLA's CPU compiler chooses: breadth first. What needs nothing comes
-// first, as the computation lists it; whatever becomes ready then waits in one queue.
+// The order of execution that XLA's CPU compiler chooses: breadth first. Instructions without
+// operands come first, in the order of the computation; whatever becomes ready joins one queue.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace stowplan::advise {
 
-// Users that become ready at once come by rising rank (by instruction). With the places in a
-// breadth-first schedule as ranks, that schedule comes out again.
+// Users that become ready at the same time are ordered by rank (indexed by instruction). Given the
+// positions in a breadth-first schedule as ranks, this reproduces that schedule.
 [[nodiscard]] std::vector<hlo::InstrId> BreadthFirst(const hlo::Module& module,
                                                      hlo::CompId computation,
                                                      std::span<const int64_t> ranks);
 
-// The place of each instruction in the schedule of its computation; those of others are 0.
+// The position of each instruction in the schedule of its computation; 0 for the others.
 [[nodiscard]] std::vector<int64_t> RanksOf(const hlo::Module& module, hlo::CompId computation);
 
 // Whether the computation's schedule is such an order.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits that are worth a try: around the moments at which a plan is fullest.
+// Edits that are worth trying: those around the moments when a plan is fullest.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 namespace stowplan::advise {
 
 struct Candidate {
-  std::vector<Edit> edits;  // several: all recomputations that one line of source asks for
-  int64_t bytes = 0;        // of the values concerned: the most it could save, as a rule
+  std::vector<Edit> edits;  // several: all recomputations for one source line
+  int64_t bytes = 0;        // of the values concerned: usually the most it could save
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// The moments: of the true peak of a memory space, and of the fullest moment of its largest
-// allocation of temporaries.
+// These moments: the true peak of a memory space, and the fullest moment of its largest temporary
+// allocation.
 [[nodiscard]] std::vector<int64_t> FullMoments(const Plan& plan, int64_t space);
 
-// Copies, moves and recomputations; of each kind at most `limit`, the largest values first.
+// Copies, moves and recomputations; at most `limit` of each kind, largest values first.
 [[nodiscard]] std::vector<Candidate> FindCandidates(const hlo::Module& module, const Plan& plan,
                                                     int64_t space, size_t limit);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What donating parameters makes of a program: which output takes which parameter, as JAX and XLA
-// pair them, and which copies and which order of execution XLA then needs.
+// The effect of donating parameters: which output takes which parameter, as JAX and XLA pair them,
+// and which copies and which order of execution XLA then uses.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace stowplan::advise {
 // A parameter of the entry computation and the part of the result that takes its memory.
 struct DonatedPair {
   int64_t parameter = 0;
-  int64_t output = -1;  // -1: the result is no tuple
+  int64_t output = -1;  // -1: the result is not a tuple
   friend bool operator==(const DonatedPair&, const DonatedPair&) = default;
 };
 
 enum class RefusalRule : uint8_t {
   kShape,   // no output has as many elements of the same type, in the same shape
-  kTaken,   // those that have are taken by other donated parameters
-  kLayout,  // the one that would take it lies in memory in another order
-  kSpace,   // ... in another memory space
-  kTuple,   // the parameter is a tuple: JAX makes none
+  kTaken,   // such outputs are taken by other donated parameters
+  kLayout,  // the matching output has a different layout
+  kSpace,   // ... or is in a different memory space
+  kTuple,   // the parameter is a tuple, which JAX never makes
 };
 // "shape"
 [[nodiscard]] std::string_view Name(RefusalRule rule);
@@ -52,8 +52,8 @@ struct Pairing {
 [[nodiscard]] Pairing PairDonations(const hlo::Module& module, std::span<const int64_t> parameters,
                                     const Target& target);
 
-// A copy that XLA adds, since `reader` may need the parameter after `writer` has begun to overwrite
-// it.
+// A copy that XLA adds, because `reader` may need the parameter after `writer` has begun to
+// overwrite it.
 struct DonationClash {
   int64_t parameter = 0;
   bool is_of_output = false;  // the output is copied into the parameter, not the parameter away
@@ -73,7 +73,7 @@ struct Donated {
   bool is_rescheduled = false;
 };
 
-// Fails when nothing can be donated, or when the changed program cannot be analysed.
+// Fails if nothing can be donated, or if the changed program cannot be analysed.
 [[nodiscard]] Result<Donated> Donate(const hlo::Module& module, std::span<const int64_t> parameters,
                                      const Setting& setting);
 

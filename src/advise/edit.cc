@@ -47,7 +47,7 @@ Result<Module> ApplyOne(const Module& module, const Edit& edit) {
   const hlo::Instruction& row = module.instructions[*id];
   Rewriter rewriter(module);
   if (edit.kind == EditKind::kDropCopy) {
-    if (row.opcode != hlo::Opcode::kCopy) return Fail({}, edit.instruction + " is no copy");
+    if (row.opcode != hlo::Opcode::kCopy) return Fail({}, edit.instruction + " is not a copy");
     rewriter.Replace(*id, module.operands_of(*id)[0]);
     rewriter.Remove(*id);
     return rewriter.Build();

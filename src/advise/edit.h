@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change to a program that may save memory. Edits name instructions, so that one still means the
-// same after another one.
+// A change to a program that may save memory. Edits name instructions, so an edit keeps its meaning
+// after other edits.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace stowplan::advise {
 
 enum class EditKind : uint8_t {
   kDonate,         // parameters become parts of the result
-  kDropCopy,       // who read the copy reads what it copied
+  kDropCopy,       // readers of the copy read the original instead
   kMoveLater,      // a definition runs right before `anchor`
-  kMoveEarlier,    // a use runs right behind `anchor`
-  kRematerialize,  // computed once more before `anchor`, for it and all that come behind
+  kMoveEarlier,    // a use runs right after `anchor`
+  kRematerialize,  // computed once more before `anchor`, for it and all later users
   kPack,           // policy best: the program stays, the places change
 };
 // "move-later"
@@ -35,9 +35,9 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
-// The changed program; kPack changes nothing. All donations are made first and at once, since JAX
-// pairs them all at once. Fails when an edit names what is not there, or would run something before
-// what it needs.
+// The changed program; kPack changes nothing. All donations are made first and together, because
+// JAX pairs them together. Fails if an edit names something that does not exist, or would run an
+// instruction before its operands.
 [[nodiscard]] Result<hlo::Module> Apply(const hlo::Module& module, std::span<const Edit> edits,
                                         const Setting& setting);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which copies XLA would leave out: those behind which nothing needs the old bytes any more.
+// Which copies XLA would leave out: those after which nothing needs the old bytes any more.
 //
-// XLA copies first and takes copies away afterwards, one after the other, before it schedules: a
+// XLA first adds copies and then removes them, one after the other, before it schedules: a
 // copy may go when the values of its two buffers then still follow each other, whichever order the
 // schedule takes. On CPU, that is judged by dependencies alone.
 //
@@ -25,7 +25,7 @@ namespace stowplan::advise {
 // What is known of the order when copies are judged.
 enum class KnownOrder : uint8_t {
   kDependencies,  // CPU, GPU: copies come before the schedule
-  kSchedule,      // TPU: copies come behind it
+  kSchedule,      // TPU: copies come after it
 };
 
 struct Elision {
@@ -39,7 +39,7 @@ struct Elision {
   std::vector<Kept> kept;
 };
 
-// Tries `copies`, all of the entry computation, in this order, until none can go any more.
+// Tries to remove `copies`, all from the entry computation, in this order, until no more can go.
 [[nodiscard]] Elision ElideCopies(const hlo::Module& module, const Analysis& analysis,
                                   const Rules& rules, KnownOrder known,
                                   std::span<const hlo::InstrId> copies);

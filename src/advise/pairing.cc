@@ -87,7 +87,7 @@ class Pairer {
     const ShapeId shape = parameters_[Row(p)];
     if (!IsArray(shape)) {
       refusal.rule = RefusalRule::kTuple;
-      refusal.reason = "it is a tuple, and is taken apart by nobody";
+      refusal.reason = "it is a tuple, and JAX does not take it apart";
       return refusal;
     }
     const std::string text = hlo::ToString(module_.shapes, shape, {.layouts = false});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's plan in a few figures: what advice is measured by.
+// A program's plan in a few figures, by which advice is measured.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct SpaceFigures {
 // Sums of allocations, as JAX's memory_analysis() has them.
 struct Figures {
   int64_t argument = 0;  // parameters
-  int64_t output = 0;    // what the result may lie in; donated parameters among it
-  int64_t alias = 0;     // parameters that are given back as a part of the result
+  int64_t output = 0;    // what may hold the result, including donated parameters
+  int64_t alias = 0;     // parameters that are returned as part of the result
   int64_t temp = 0;
   int64_t bytes = 0;                 // of all allocations that are not thread-local
   std::vector<SpaceFigures> spaces;  // by color
@@ -42,11 +42,11 @@ struct Plan {
 
 [[nodiscard]] Result<Figures> FiguresOf(const report::Report& report);
 
-// What TryPlan gives, counted.
+// The figures of a plan made by TryPlan.
 [[nodiscard]] Result<Plan> PlanOf(const hlo::Module& module, const Setting& setting,
                                   const std::optional<Preset>& preset);
 
-// Why the plan is not known to be sound; empty when it is.
+// Why the plan is not known to be sound; empty if it is.
 [[nodiscard]] std::string WhyUnsound(const hlo::Module& module, const MadePlan& made,
                                      const Setting& setting);
 

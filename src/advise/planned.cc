@@ -19,8 +19,8 @@ void NoteOtherPlan(const PlannedModule& planned, const Setting& setting, AdviceR
   const int64_t ours = report.before.Space(report.space).bytes;
   if (theirs == ours) return;
   report.unknown.push_back(fmt::format(
-      "The plan that was given takes {}, Stowplan's by the rules of {} takes {}. What is saved is "
-      "counted against the latter.",
+      "The given plan takes {}; Stowplan's, by the rules of {}, takes {}. Savings are relative to "
+      "the latter.",
       HumanAndExactBytes(theirs), setting.release, HumanAndExactBytes(ours)));
 }
 
@@ -29,11 +29,11 @@ void NoteOtherPlan(const PlannedModule& planned, const Setting& setting, AdviceR
 Result<AdviceReport> AdvisePlanned(const PlannedModule& planned, const PlanOptions& plan_options,
                                    AdviseOptions options) {
   if (!planned.module)
-    return Fail("stowplan", "advice needs the program itself, and there are only reports",
-                "give the module (.txt or .hlo.pb) that lies beside them");
+    return Fail("stowplan", "advice needs the program itself, but there are only reports",
+                "also give the module (.txt or .hlo.pb)");
   if (!IsScheduled(*planned.module))
-    return Fail("stowplan", "advice needs a program with an order of execution",
-                "give the module after optimizations, not before");
+    return Fail("stowplan", "advice needs a scheduled program",
+                "give the module from after optimizations, not from before");
   STOWPLAN_TRY(const Prepared prepared, Prepare(planned, plan_options));
   // Of a given plan only the module's own file tells XLA's places in fast memory.
   PlannedModule program = planned;

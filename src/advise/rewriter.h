@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another module that differs from a given one in a few places: instructions added, taken away, or
-// read in the place of others; another order of execution; another header.
+// Builds a module that differs from a given one in a few places: instructions are added, removed or
+// replaced, or the order of execution or the header changes.
 //
 //     Rewriter rewriter(module);
-//     const InstrId copy = rewriter.AddCopy(parameter);   // behind its operand
-//     rewriter.Replace(parameter, copy);                  // for all who read it
+//     const InstrId copy = rewriter.AddCopy(parameter);   // after its operand
+//     rewriter.Replace(parameter, copy);                  // for all its readers
 //     hlo::Module changed = std::move(rewriter).Build();
 //
-// Ids are those of the given module; new instructions have ids behind them. The built module has
-// its own.
+// Ids are those of the given module; new instructions get the ids after them. The built module has
+// its own ids.
 #pragma once
 
 #include <cstdint>
@@ -28,30 +28,30 @@ class Rewriter {
 
   hlo::Header& header() { return header_; }
 
-  // New instructions stand behind `anchor`; what they read is read as it is, whatever Replace says.
+  // New instructions come after `anchor`; Replace does not affect their operands.
   hlo::InstrId AddCopy(hlo::InstrId operand, hlo::InstrId anchor);
   hlo::InstrId AddElement(hlo::InstrId tuple, int64_t index, hlo::InstrId anchor);
   hlo::InstrId AddTuple(std::span<const hlo::InstrId> elements, hlo::ShapeId shape,
                         hlo::InstrId anchor);
-  // The same instruction with another name and other operands. Called computations are shared.
+  // The same instruction with a new name and new operands. Called computations are shared.
   hlo::InstrId AddClone(hlo::InstrId original, std::span<const hlo::InstrId> operands,
                         hlo::InstrId anchor);
 
-  // All instructions of the given module that read `old`, and the root if it is `old`, take `by`.
+  // All instructions of the given module that read `old`, and the root if it is `old`, use `by`.
   void Replace(hlo::InstrId old, hlo::InstrId by) { replaced_[old] = by; }
   void ReplaceOperand(hlo::InstrId user, size_t operand, hlo::InstrId by);
   void SetRoot(hlo::CompId computation, hlo::InstrId root) { roots_[computation] = root; }
-  // Nobody may read it after the replacements. It loses its control edges, too.
+  // Nothing may read it after the replacements. It loses its control edges, too.
   void Remove(hlo::InstrId id) { is_removed_[id] = true; }
   void AddControlPredecessor(hlo::InstrId id, hlo::InstrId before) {
     added_predecessors_[id].push_back(before);
   }
-  // Without it, new instructions run behind their anchors, removed ones fall out.
+  // Without it, new instructions run after their anchors, and removed ones are dropped.
   void SetSchedule(hlo::CompId computation, std::vector<hlo::InstrId> order) {
     schedules_[computation] = std::move(order);
   }
 
-  // `ids`, when given, gets the new ids by the old ones; none for what is removed.
+  // `ids`, if given, maps old ids to new ones; none for what is removed.
   [[nodiscard]] hlo::Module Build(std::vector<hlo::InstrId>* ids = nullptr) const;
 
  private:
@@ -62,7 +62,7 @@ class Rewriter {
     std::vector<hlo::Attribute> attributes;
     hlo::InstrId anchor;
   };
-  // Who stands where in the new module.
+  // The order of the new module.
   struct Layout {
     std::vector<hlo::InstrId> rows;                 // ids as they are here
     std::vector<hlo::InstrId> map;                  // to new ones; none for what is removed

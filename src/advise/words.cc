@@ -96,10 +96,10 @@ void Describe(const Module& module, Advice& advice) {
       break;
     case EditKind::kDropCopy:
       advice.what = "drop the copy " + instruction;
-      advice.how = "let data decide the order: jax.lax.optimization_barrier";
+      advice.how = "enforce the order with data dependencies: jax.lax.optimization_barrier";
       advice.notes.emplace_back(
-          "In this order of execution nothing needs the copy. XLA decides about copies before it "
-          "orders, so an order that data enforces makes it leave the copy out.");
+          "In this order of execution nothing needs the copy. XLA decides on copies before it "
+          "schedules, so it omits the copy only if data dependencies enforce this order.");
       break;
     case EditKind::kMoveLater:
       advice.what = "compute " + instruction + " later, right before " + anchor;
@@ -107,21 +107,21 @@ void Describe(const Module& module, Advice& advice) {
           "jax.lax.optimization_barrier on its inputs and what " + edit.anchor + " waits for";
       break;
     case EditKind::kMoveEarlier:
-      advice.what = "run " + instruction + " earlier, right behind " + anchor;
+      advice.what = "run " + instruction + " earlier, right after " + anchor;
       advice.how = "jax.lax.optimization_barrier on its result and what runs in between";
       break;
     case EditKind::kRematerialize:
       advice.what = advice.edits.size() == 1
-                        ? "compute " + instruction + " again for " + anchor
-                        : "compute the " + std::to_string(advice.edits.size()) + " values of " +
-                              source + " again where they are needed later";
+                        ? "recompute " + instruction + " for " + anchor
+                        : "recompute the " + std::to_string(advice.edits.size()) + " values of " +
+                              source + " where they are needed later";
       advice.how = source.empty() ? "jax.checkpoint around the function that computes it"
                                   : "jax.checkpoint around the function at " + source;
       break;
     case EditKind::kPack:
       advice.what = "pack the same values better";
       advice.how = "stowplan assign --policy=best";
-      advice.notes.emplace_back("XLA has no option for it: this is what its packing costs.");
+      advice.notes.emplace_back("XLA has no option for this: it is what XLA's packing costs.");
       break;
   }
 }
@@ -154,7 +154,7 @@ void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice
     }
     if (answer.clashes.size() > kMostClashes)
       advice.notes.push_back("and adds " + std::to_string(answer.clashes.size() - kMostClashes) +
-                             " more copies for such reasons");
+                             " more copies for similar reasons");
     for (const DonatedPair& pair : answer.pairs) {
       advice.notes.push_back(PathOf(answer.argument, pair.parameter) +
                              (pair.output < 0 ? " becomes the result"
@@ -164,7 +164,7 @@ void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice
   if (refused != 0)
     advice.notes.push_back(std::to_string(refused) + " of its " +
                            std::to_string(parameters + refused) +
-                           " parameters fit no output, and stay");
+                           " parameters fit no output and stay as they are");
 }
 
 }  // namespace stowplan::advise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advice in words: what to do, and how that is written in JAX.
+// Advice in words: what to do, and how to write it in JAX.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace stowplan::advise {
 
-// "model.py:12"; empty when the program does not tell.
+// "model.py:12"; empty if not known.
 [[nodiscard]] std::string SourceOf(const hlo::Module& module, hlo::InstrId id);
 [[nodiscard]] std::string SourceOf(const hlo::Module& module, const std::string& computation,
                                    const std::string& instruction);

@@ -195,7 +195,7 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
     const std::span<const ValueId> values = analysis_.flow.at(chunk.position);
     if (values.size() != 1 || analysis_.flow.values[values[0]].position != chunk.position) {
       return Fail(file,
-                  fmt::format("the preset places {}, where no value is born",
+                  fmt::format("the preset places {}, which defines no value",
                               module_.name(analysis_.flow.positions.instruction(chunk.position))))
           .error();
     }
@@ -210,7 +210,7 @@ std::optional<Diagnostics> Assigner::PlacePreset() {
     const std::string_view name = module_.name(analysis_.flow.instruction(value));
     // Sizes are not compared: chips of two cores keep half of some values in each.
     if (chunk.offset < 0 || chunk.size < 0 || chunk.size > preset_->size - chunk.offset)
-      return Fail(file, fmt::format("the preset places {} outside of its block", name)).error();
+      return Fail(file, fmt::format("the preset places {} outside its block", name)).error();
     if (!assignment_.places[value.index].allocation.is_none())
       return Fail(file, fmt::format("the preset places {} twice", name)).error();
     assignment_.places[value.index] = {allocation, chunk.offset, chunk.size};

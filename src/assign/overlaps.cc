@@ -39,7 +39,7 @@ Diagnostics FindOverlaps(const hlo::Module& module, const Analysis& analysis,
       if (place.offset < 0 || place.size < 0 || place.size > allocation.size - place.offset) {
         found.push_back(
             {.file = file,
-             .message = fmt::format("value {} lies outside of allocation {}", id.index, a)});
+             .message = fmt::format("value {} lies outside allocation {}", id.index, a)});
         continue;
       }
       const LiveRange& range = analysis.live.of(id);

@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
     if (word.starts_with("--nodes=")) {
       const auto [end, error] = std::from_chars(word.data() + 8, word.data() + word.size(), nodes);
       if (error != std::errc() || end != word.data() + word.size())
-        Refuse("--nodes wants a number");
+        Refuse("--nodes needs a number");
     } else if (!path.empty() || (word.starts_with('-') && word != "-")) {
       path.clear();
       break;

@@ -29,7 +29,7 @@ class Reader {
       ++number_;
       if (is_ended) Bad("something follows the end");
       if (number_ == 1) {
-        if (line != "stowplan-certificate 1") Bad("this is no certificate of version 1");
+        if (line != "stowplan-certificate 1") Bad("this is not a certificate of version 1");
         continue;
       }
       at_ = line.data();
@@ -65,7 +65,7 @@ class Reader {
     Need(at_ != end_ && *at_ == ' ', "a number is missing");
     ++at_;
     const auto [next, error] = std::from_chars(at_, end_, number);
-    if (error != std::errc() || (next != end_ && *next != ' ')) Bad("a number is wanted");
+    if (error != std::errc() || (next != end_ && *next != ' ')) Bad("expected a number");
     at_ = next;
     return number;
   }
@@ -82,7 +82,7 @@ class Reader {
     std::vector<int64_t> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
     Need(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
-         "a number is there twice");
+         "a number appears twice");
     return numbers;
   }
   std::string Rest() {
@@ -92,7 +92,7 @@ class Reader {
     return rest;
   }
   void Once(std::optional<int64_t>& field) {
-    Need(!field.has_value(), "the line is there twice");
+    Need(!field.has_value(), "the line appears twice");
     field = Number();
   }
 
@@ -125,7 +125,7 @@ class Reader {
       read_.apart.emplace_back(first, Index(buffers.size()));
     } else if (key == "choice") {
       Buffer& buffer = buffers[static_cast<size_t>(Index(buffers.size()))];
-      Need(buffer.pools.empty(), "the choice is there twice");
+      Need(buffer.pools.empty(), "the choice appears twice");
       buffer.pools = Indices(read_.capacities.size());
     } else if (key == "capacity") {
       Once(read_.capacity);
@@ -134,10 +134,10 @@ class Reader {
     } else if (key == "bound") {
       Once(read_.bound);
     } else if (key == "status") {
-      Need(read_.status.empty(), "the line is there twice");
+      Need(read_.status.empty(), "the line appears twice");
       read_.status = Rest();
     } else if (key == "witness") {
-      Need(!read_.moment && read_.witness.empty(), "the line is there twice");
+      Need(!read_.moment && read_.witness.empty(), "the line appears twice");
       if (at_ != end_) ++at_;
       const std::string kind = Word();
       Need(kind == "load" || kind == "buffers", "a witness is `load` or `buffers`");
@@ -157,7 +157,7 @@ class Reader {
     Need(buffer.pool >= 0 &&
              static_cast<size_t>(buffer.pool) < std::max<size_t>(1, read_.capacities.size()),
          "there is no such pool");
-    Need(ids_.insert(buffer.id).second, "the id is there twice");
+    Need(ids_.insert(buffer.id).second, "the id appears twice");
     if (buffer.offset >= 0) Add(buffer.offset, buffer.size);
     sum_ = Add(sum_, Add(buffer.size, buffer.alignment));
     read_.buffers.push_back(std::move(buffer));
@@ -165,7 +165,8 @@ class Reader {
 
   // Groups become items, and so does each buffer that is in none.
   void Finish() {
-    Need(read_.bound && (read_.moment || !read_.witness.empty()), "bound or witness are missing");
+    Need(read_.bound && (read_.moment || !read_.witness.empty()),
+         "the bound or the witness is missing");
     std::vector<bool> is_grouped(read_.buffers.size());
     for (const std::vector<int64_t>& group : read_.groups) {
       read_.items.emplace_back();

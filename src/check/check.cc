@@ -48,8 +48,8 @@ class Orders {
         if (times_[id.index] >= 0) continue;
         return Fail(
             module_.source ? module_.source->name() : std::string(),
-            fmt::format("the order in which {} is executed is not known", module_.name(CompId(c))),
-            "the module has no schedule; a report with live ranges tells it");
+            fmt::format("the order of execution of {} is not known", module_.name(CompId(c))),
+            "the module has no schedule; a report with live ranges has the order");
       }
       std::ranges::stable_sort(orders[c], {}, [&](InstrId id) { return times_[id.index]; });
     }
@@ -172,8 +172,8 @@ void FindOtherOrder(const hlo::Module& module, const std::vector<int64_t>& times
         Finding finding;
         finding.code = Code::kOrder;
         finding.wanted.instruction = module.name(id);
-        finding.message =
-            fmt::format("the report has {} at {}, and the schedule later", module.name(id), time);
+        finding.message = fmt::format("the report has {} at {}, but the schedule has it later",
+                                      module.name(id), time);
         findings.push_back(std::move(finding));
         break;
       }

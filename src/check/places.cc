@@ -95,7 +95,7 @@ class Finder {
     }
     if (value.size < bytes) {
       Complain(Code::kSize, value, name(),
-               fmt::format("{} is given {} bytes, and its shape takes {}", name().text(),
+               fmt::format("{} is given {} bytes, but its shape takes {}", name().text(),
                            value.size, bytes));
     }
     // Of another color, and allowed to be there: XLA lists such values apart.
@@ -106,13 +106,13 @@ class Finder {
           shape.layout.is_none() ? 0 : module_.shapes.layout(shape.layout).memory_space;
       if (space != allocation.color && !is_guest) {
         Complain(Code::kWrongSpace, value, name(),
-                 fmt::format("{} belongs in memory space {}, and allocation {} is in {}",
+                 fmt::format("{} belongs in memory space {}, but allocation {} is in {}",
                              name().text(), space, allocation.number, allocation.color));
       }
     }
     if (value.color >= 0 && value.color != allocation.color && !is_guest) {
       Complain(Code::kColor, value, name(),
-               fmt::format("{} is of color {}, and allocation {} of {}", name().text(), value.color,
+               fmt::format("{} has color {}, but allocation {} has {}", name().text(), value.color,
                            allocation.number, allocation.color));
     }
   }

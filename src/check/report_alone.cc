@@ -133,13 +133,13 @@ class ReportChecker {
     }
     if (value.color >= 0 && value.color != allocation.color && is_guest_[id.index] == 0) {
       Add(Code::kColor, value,
-          fmt::format("{} is of color {}, and allocation {} of {}", NameOf(value).text(),
+          fmt::format("{} has color {}, but allocation {} has {}", NameOf(value).text(),
                       value.color, allocation.number, allocation.color));
     }
     const int64_t alignment = AlignmentOf(allocation.color);
     if (value.offset % alignment != 0) {
       Add(Code::kAlignment, value,
-          fmt::format("{} is at {} of allocation {}, where values begin at multiples of {}",
+          fmt::format("{} is at {} of allocation {}, where values must be at multiples of {}",
                       NameOf(value).text(), value.offset, allocation.number, alignment));
     }
   }
@@ -172,7 +172,7 @@ class ReportChecker {
       // A layout that splits the array: each core has a part of it.
       if (value.shape.find("SC(") != std::string_view::npos) continue;
       Add(Code::kSize, value,
-          fmt::format("{} is given {} bytes, and {} takes {}", NameOf(value).text(), value.size,
+          fmt::format("{} is given {} bytes, but {} takes {}", NameOf(value).text(), value.size,
                       value.shape, *sizes.value[v]));
     }
   }
@@ -337,7 +337,7 @@ class ReportChecker {
     if (value.start > time->second && opcode->second != "parameter" && !value.is_phi &&
         !IsStart(value.start)) {
       Add(Code::kRange, value,
-          fmt::format("{} is made at {}, and its range begins at {}", NameOf(value).text(),
+          fmt::format("{} is made at {}, but its range begins at {}", NameOf(value).text(),
                       time->second, value.start));
     }
   }
@@ -368,7 +368,7 @@ class ReportChecker {
         continue;
       Finding& finding =
           Add(Code::kRange, value,
-              fmt::format("{} is read by {} at {}, and its range ends at {}", NameOf(value).text(),
+              fmt::format("{} is read by {} at {}, but its range ends at {}", NameOf(value).text(),
                           use.instruction, time->second, value.end));
       finding.read = {.instruction = std::string(use.instruction), .time = time->second};
     }

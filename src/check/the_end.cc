@@ -22,7 +22,7 @@ void Executor::Finish() {
     if (at.place == kNoPlaceId || SizeAt(top + part) == 0 || IsTable(top + part)) continue;
     const Bytes bytes = plan_.BytesAt(at.place, top + part);
     if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].is_maybe_live_out)
-      witness_.AddFlag(bytes, top + part, "holds a part of the result, and is not said to live on");
+      witness_.AddFlag(bytes, top + part, "holds part of the result, but is not marked live out");
     outputs.push_back({bytes, top + part});
   }
   std::ranges::sort(outputs, {}, [](const Output& output) {
@@ -44,7 +44,7 @@ void Executor::Finish() {
       if (place != kNoPlaceId && SizeAt(row) != 0) {
         const Bytes bytes = plan_.BytesAt(place, row);
         if (!plan_.report.allocations[report::AllocationId(bytes.allocation)].parameter)
-          witness_.AddFlag(bytes, row, "holds a parameter, and is not said to");
+          witness_.AddFlag(bytes, row, "holds a parameter, but is not marked so");
       }
       if (!std::ranges::binary_search(donated_, row))
         Read(row, {.instruction = parameter, .need = Reader::Need::kParameter});

@@ -97,20 +97,20 @@ void Witness::AddWrongRead(const Bytes& bytes, uint32_t wanted, const Memory::Mi
   Finding& finding = Add(code, {bytes.allocation, wrong.begin, wrong.end}, wanted, found);
   finding.read = EventOf(reader.instruction);
   if (wrong.piece) finding.write = EventOf(wrong.piece->writer);
-  const std::string what = wrong.piece ? fmt::format("and finds {} there", finding.found.text())
-                                       : std::string("and nothing was ever written there");
+  const std::string what = wrong.piece ? fmt::format("but finds {} there", finding.found.text())
+                                       : std::string("but nothing was ever written there");
   const std::string value = finding.wanted.text();
   switch (code) {
     case Code::kOutputChanged:
       finding.message = fmt::format("the program returns {}, {}", value, what);
       break;
     case Code::kParameterChanged:
-      finding.message = fmt::format("parameter {} is not donated, and is written over by {}", value,
+      finding.message = fmt::format("parameter {} is not donated, but is overwritten by {}", value,
                                     finding.found.text());
       break;
     case Code::kConstantChanged:
       finding.message =
-          fmt::format("constant {} is written over by {}", value, finding.found.text());
+          fmt::format("constant {} is overwritten by {}", value, finding.found.text());
       break;
     default:
       finding.message = fmt::format(
@@ -130,7 +130,7 @@ void Witness::AddInPlace(const Bytes& read, const Bytes& written, uint32_t wante
           wanted, output);
   finding.read = EventOf(trees_.instruction(output));
   finding.write = finding.read;
-  finding.message = fmt::format("{} is written over {}, which it still reads", finding.found.text(),
+  finding.message = fmt::format("{} overwrites {}, which it still reads", finding.found.text(),
                                 finding.wanted.text());
 }
 
@@ -150,21 +150,21 @@ void Witness::AddInFlight(const Bytes& bytes, uint32_t wanted, const Memory::Mis
       Add(Code::kInFlight, {bytes.allocation, wrong.begin, wrong.end}, wanted, wrong.piece->row);
   finding.write = EventOf(wrong.piece->writer);
   finding.read = EventOf(done);
-  finding.message = fmt::format("{} is written over by {} while {} is under way",
+  finding.message = fmt::format("{} is overwritten by {} while {} is in progress",
                                 finding.wanted.text(), finding.found.text(), module_.name(start));
 }
 
 void Witness::AddSharedOutput(const Bytes& bytes, uint32_t a, uint32_t b) {
   if (!IsNew(Code::kOutputsShareBytes, a, b)) return;
   Finding& finding = Add(Code::kOutputsShareBytes, bytes, a, b);
-  finding.message = fmt::format("two parts of the result lie in one place: {} and {}",
+  finding.message = fmt::format("two parts of the result are in the same place: {} and {}",
                                 finding.wanted.text(), finding.found.text());
 }
 
 void Witness::AddMovedOutput(const Bytes& bytes, uint32_t output, uint32_t parameter) {
   if (!IsNew(Code::kOutputElsewhere, output, parameter)) return;
   Finding& finding = Add(Code::kOutputElsewhere, bytes, output, parameter);
-  finding.message = fmt::format("output {} does not lie on {}, which is donated for it",
+  finding.message = fmt::format("output {} is not in the place of {}, which is donated for it",
                                 finding.wanted.text(), finding.found.text());
 }
 

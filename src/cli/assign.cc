@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan assign: from the program to the reports that XLA would write.
+// stowplan assign: plans a program and writes the reports that XLA would write.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -44,7 +44,7 @@ int WriteFiles(const PlannedModule& planned, const AssignOptions& options, Conso
     return kBadUse;
   }
   const std::filesystem::path folder = options.folder;
-  // All are open before the first gets its name: nothing is written when one cannot be.
+  // Open every file before the first is renamed into place, so that a failure leaves nothing.
   std::vector<std::unique_ptr<Output>> outputs;
   for (const ReportFile& file : ReportFilesOf(planned)) {
     outputs.push_back(console.Open((folder / file.name).string()));
@@ -57,7 +57,7 @@ int WriteFiles(const PlannedModule& planned, const AssignOptions& options, Conso
   return kFine;
 }
 
-// The report, and what policy `best` has to say. The exit code.
+// Prints the report, and the results of policy `best`. Returns the exit code.
 int Write(const PlannedModule& planned, const AssignOptions& options, Console& console) {
   const bool is_best = options.plan.policy == Policy::kBest;
   std::optional<page::MemoryFit> fit;
@@ -119,8 +119,8 @@ int Assign(AssignOptions options, Console& console) {
 int Run(const Arguments& arguments, Console& console) {
   if (!arguments.option("output").empty() &&
       (arguments.option("format") == "json" || !arguments.option("dump-stage").empty())) {
-    console.ShowError("-o writes XLA's files; --format=json and --dump-stage print",
-                      "leave one of them out");
+    console.ShowError("-o cannot be combined with --format=json or --dump-stage",
+                      "-o writes XLA's files; the others print to standard output");
     return kBadUse;
   }
   AssignOptions options = {.file = arguments.positionals[0],
@@ -139,8 +139,8 @@ int Run(const Arguments& arguments, Console& console) {
   const bool has_memory = !arguments.option("memory-limit").empty();
   if (plan.policy != Policy::kBest && (has_time || has_memory)) {
     console.ShowError(
-        fmt::format("--{} is for --policy=best", has_time ? "time-limit" : "memory-limit"),
-        "policy xla does what XLA does, without a choice");
+        fmt::format("--{} requires --policy=best", has_time ? "time-limit" : "memory-limit"),
+        "policy xla reproduces XLA's plan and has nothing to search for");
     return kBadUse;
   }
   if (!arguments.option("heap-limit").empty()) {
@@ -166,25 +166,25 @@ CommandSpec AssignCommand() {
       .name = "assign",
       .summary = "plan the memory of a program as XLA does",
       .details =
-          "Finds the values of a scheduled module, who must share a place with whom, when\n"
-          "each is alive, and assigns allocations and offsets by XLA's own rules. The\n"
-          "reports equal XLA's.\n"
+          "Finds the values of a scheduled module, which of them must share memory, and\n"
+          "when each is alive; then assigns allocations and offsets by XLA's own rules.\n"
+          "The reports are identical to XLA's.\n"
           "\n"
-          "With -o, writes the files that XLA would have put beside the module; without,\n"
-          "the combined report to standard output. Target and version of XLA are found\n"
-          "from the module where it shows them. TPU compilers choose the places in fast\n"
-          "memory by rules of their own: they are taken from the module's file or from\n"
-          "--preset; without either, Stowplan places these values itself.\n"
+          "With -o, writes the files that XLA would have put beside the module; otherwise\n"
+          "prints the combined report. The target and the XLA version are detected from\n"
+          "the module where possible. TPU compilers place values in fast memory by rules\n"
+          "of their own, so those offsets come from the module's file or from --preset;\n"
+          "without either, Stowplan places these values itself.\n"
           "\n"
           "Every plan is checked before it is written, as `stowplan check` does. A program\n"
-          "that lacks a copy has no sound plan: nothing is written then, unless\n"
-          "--allow-unsound asks for it; nor is a plan that cannot be checked, unless\n"
-          "--allow-unchecked does. The exit code is then 1.\n"
+          "that lacks a copy has no sound plan, so nothing is written unless you pass\n"
+          "--allow-unsound; a plan that cannot be checked is not written unless you pass\n"
+          "--allow-unchecked. With either option, such a plan sets the exit code to 1.\n"
           "\n"
-          "--policy=best packs the temporaries of each memory space again, and lets them\n"
-          "lie in buffers of the result that are not used yet; no memory space is larger\n"
-          "than in XLA's plan. A table on standard error says how far from the optimum the\n"
-          "plan can be. With --memory-limit, the exit code is 1 when it does not fit.\n",
+          "--policy=best repacks the temporaries of each memory space, and may put them in\n"
+          "output buffers that are not in use yet. No memory space gets larger than in\n"
+          "XLA's plan. A table on standard error shows how far from the optimum the plan\n"
+          "can be. With --memory-limit, the exit code is 1 if the plan does not fit.\n",
       .examples =
           "  stowplan assign module_0001.jit_f.cpu_after_optimizations.hlo.pb\n"
           "  stowplan assign -o out --target=gpu --xla-version=jaxlib-0.11.2 module.hlo.pb\n"
@@ -197,49 +197,52 @@ CommandSpec AssignCommand() {
               {.name = "output",
                .short_name = 'o',
                .value = "DIR",
-               .help = "write XLA's files there, not to standard output"},
+               .help = "write XLA's files to this directory instead of printing"},
               {.name = "target",
                .value = "NAME",
                .help = "plan for this machine",
                .choices = TargetNames()},
               {.name = "xla-version",
                .value = "NAME",
-               .help = "by the rules of this release: jaxlib-0.11.2, libtpu-0.0.51, ..."},
+               .help = "use the rules of this release: jaxlib-0.11.2, libtpu-0.0.51, ..."},
               {.name = "policy",
                .value = "NAME",
-               .help = "how to plan: as XLA does, or lower",
+               .help = "reproduce XLA's plan, or search for a smaller one",
                .fallback = "xla",
                .choices = {"xla", "best"}},
-              {.name = "time-limit", .value = "S", .help = "best: search for so many seconds"},
+              {.name = "time-limit", .value = "S", .help = "best: search for S seconds"},
               {.name = "memory-limit",
                .value = "SIZE",
-               .help = "best: find a plan of memory space 0 that fits into this"},
+               .help = "best: look for a plan whose memory space 0 fits into SIZE"},
               {.name = "heap-limit",
                .value = "SIZE",
-               .help = "open a further heap where one would grow beyond this, as XLA's flag "
-                       "xla_multiheap_size_constraint_per_heap does"},
+               .help = "start another heap when one would exceed SIZE, like XLA's flag "
+                       "xla_multiheap_size_constraint_per_heap"},
               {.name = "dialect",
                .value = "NAME",
-               .help = "write as another release does; `stowplan report --dialect=list`"},
+               .help = "write reports in the format of another release; `stowplan report "
+                       "--dialect=list` lists them"},
               {.name = "preset",
                .value = "REPORT",
-               .help = "take places in a TPU's fast memory from this report or .hlo.pb"},
+               .help = "take offsets in a TPU's fast memory from this report or .hlo.pb"},
               {.name = "schedule",
                .value = "KIND",
-               .help = "order of execution; without, the module's, or the one of least peak",
+               .help = "order of execution (default: the module's schedule, or else the order "
+                       "with the lowest peak)",
                .choices = {"post-order", "depth-first", "list"}},
               {.name = "dump-stage",
                .value = "STAGE",
-               .help = "print what a stage finds, and stop",
+               .help = "print the result of this stage, and stop",
                .choices = {stages.begin(), stages.end()}},
               {.name = "format",
                .value = "KIND",
-               .help = "how to print",
+               .help = "output format",
                .fallback = "xla",
                .choices = {"xla", "json"}},
-              {.name = "allow-unsound", .help = "write the plan even if the check finds it wrong"},
+              {.name = "allow-unsound", .help = "write the plan even if it fails the check"},
               {.name = "allow-unchecked", .help = "write the plan even if it cannot be checked"},
-              {.name = "stats", .help = "time and memory of each stage, to standard error"},
+              {.name = "stats",
+               .help = "print the time and memory of each stage to standard error"},
           },
       .run = Run,
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan check: whether plans are sound.
+// stowplan check: checks whether plans are sound.
 #include "check/check.h"
 
 #include <algorithm>
@@ -48,17 +48,17 @@ int CodeOf(const Verdict& verdict) {
   return verdict.findings.empty() ? kFine : kFinding;
 }
 
-// Why a plan has no certificate.
+// Why there is no certificate for a plan.
 std::string_view WithoutCertificate(const Verdict& verdict) {
   if (verdict.soundness == Soundness::kUnsound) return "the plan is unsound";
   return verdict.is_by_report ? "there is no program" : std::string_view(verdict.reason);
 }
 
-// The exit code. Nothing is written when an input could not be read, or nothing is certified.
+// Returns the exit code. Writes nothing if an input could not be read or nothing was certified.
 int WriteCertificate(const CheckOptions& options, const std::string& sections, int code,
                      Console& console) {
   if (code == kBadUse || sections.empty()) {
-    console.Note("note: no certificate is written\n");
+    console.Note("note: no certificate was written\n");
     return std::max(code, kFinding);
   }
   const std::unique_ptr<Output> output = console.Open(options.certificate);
@@ -99,7 +99,7 @@ int Check(const CheckOptions& options, Console& console) {
     certificate += checked->certificate;
     if (planned.target) neighbour = planned.target->name;
     if (!options.certificate.empty() && checked->certificate.empty())
-      console.Note(fmt::format("note: {}: no certificate, since {}\n", planned.name,
+      console.Note(fmt::format("note: {}: no certificate, because {}\n", planned.name,
                                WithoutCertificate(planned.verdict)));
     if (options.is_json) {
       page::AppendCheckJson(planned, options.limit, json);
@@ -122,7 +122,8 @@ int Run(const Arguments& arguments, Console& console) {
   const auto limit = ReadCount("limit", arguments, console);
   if (!limit) return kBadUse;
   if (arguments.option("certificate") == "-" && arguments.option("format") == "json") {
-    console.ShowError("two things go to standard output", "give one of them a file");
+    console.ShowError("--certificate=- and --format=json both write to standard output",
+                      "write one of them to a file");
     return kBadUse;
   }
   return Check({.inputs = arguments.positionals,
@@ -140,22 +141,24 @@ CommandSpec CheckCommand() {
       .name = "check",
       .summary = "prove that a plan is sound, or show what collides",
       .details =
-          "Executes the program on a symbolic memory that is laid out as the plan says:\n"
-          "every read must find the value that the program means. Without a program, the\n"
-          "report is compared with itself. INPUT is a module with its plan (a .hlo.pb, or\n"
-          "a module's text beside XLA's reports), a report alone, or a dump directory.\n"
-          "A module that has no plan is not checked: `stowplan assign` makes one, and\n"
-          "checks it.\n"
-          "The verdict is `sound`, `unsound` (a read gets wrong bytes) or `unchecked`, with\n"
-          "the reason. A sound plan can be inconsistent: its report contradicts itself or\n"
-          "the program. docs/check.md lists the findings and says what is proved. The exit\n"
-          "code is 0 when nothing is found, 1 when something is, and 2 when an input cannot\n"
-          "be read or a plan not be checked.\n",
+          "Executes the program on a symbolic memory laid out as the plan says: every read\n"
+          "must find the value that the program means. Without a program, the report is\n"
+          "checked against its own live ranges.\n"
+          "\n"
+          "INPUT is a module with its plan (a .hlo.pb, or a module's text beside XLA's\n"
+          "reports), a report alone, or a dump directory. A module without a plan is not\n"
+          "checked; `stowplan assign` makes a plan and checks it.\n"
+          "\n"
+          "The verdict is `sound`, `unsound` (a read gets the wrong bytes) or `unchecked`,\n"
+          "with the reason. A sound plan can still be inconsistent: its report contradicts\n"
+          "itself or the program. docs/check.md lists the findings and states what is\n"
+          "proved. The exit code is 0 if there are no findings, 1 if there are, and 2 if an\n"
+          "input cannot be read or a plan cannot be checked.\n",
       .examples =
           "  stowplan check dump/                      all modules of a dump\n"
-          "  stowplan check m.hlo.pb                   the plan inside of a module's file\n"
+          "  stowplan check m.hlo.pb                   the plan inside a module's file\n"
           "  stowplan check m.txt m-buffer-assignment.txt\n"
-          "  stowplan check --format=json dump/        findings for programs\n"
+          "  stowplan check --format=json dump/        findings as JSON\n"
           "  stowplan check --certificate=c.txt dump/  then: stowplan-recheck c.txt\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
@@ -163,20 +166,20 @@ CommandSpec CheckCommand() {
           {
               {.name = "target",
                .value = "NAME",
-               .help = "the machine; found from the module or from the sizes",
+               .help = "the machine (default: detected from the module or from the sizes)",
                .choices = TargetNames()},
               {.name = "format",
                .value = "FORMAT",
-               .help = "text or json",
+               .help = "output format",
                .fallback = "text",
                .choices = {"text", "json"}},
               {.name = "limit",
                .value = "N",
-               .help = "show at most N findings for each module, 0: all of them",
+               .help = "show at most N findings per module; 0 shows all",
                .fallback = "20"},
               {.name = "certificate",
                .value = "FILE",
-               .help = "write what was checked, for stowplan-recheck; `-` is standard output"},
+               .help = "write a certificate for stowplan-recheck; `-` is standard output"},
           },
       .run = Run,
   };

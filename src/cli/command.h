@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subcommand is: words for the help, options, and a function. One description serves the
-// parser, the help texts and the shell completions, so that they cannot disagree.
+// A subcommand: its help texts, its options, and a function. The parser, the help and the shell
+// completions share this one description, so they cannot disagree.
 #pragma once
 
 #include <map>
@@ -18,18 +18,18 @@ inline constexpr int kFine = 0;
 inline constexpr int kFinding = 1;  // the input was read, and something is wrong with it
 inline constexpr int kBadUse = 2;   // bad input or usage, or no verdict
 
-// Leftovers of a directory that are shown at most.
+// How many leftovers of a directory are shown at most.
 inline constexpr size_t kMaxLeftovers = 50;
 
 struct OptionSpec {
   std::string_view name = {};   // "target" for --target
   char short_name = '\0';       // 'o' for -o
-  std::string_view value = {};  // what stands for the value in the help: "NAME"; empty: a flag
+  std::string_view value = {};  // how the help calls the value: "NAME"; empty: a flag
   std::string_view help = {};
-  std::string_view fallback = {};              // when the option is not given
-  std::vector<std::string_view> choices = {};  // all values there are; empty: any
-  std::string_view implied = {};  // the value when the option stands alone; empty: it needs one
-  bool is_list = false;  // may be given again: the values are lines; otherwise the last one counts
+  std::string_view fallback = {};              // the value if the option is not given
+  std::vector<std::string_view> choices = {};  // all allowed values; empty: any
+  std::string_view implied = {};  // the value if the option is given without one; empty: required
+  bool is_list = false;  // may be repeated: one value per line; otherwise the last one counts
 };
 
 enum class Positionals { kAtMostOne, kOne, kOneOrTwo, kTwo, kAny, kAnyOrNone };
@@ -37,7 +37,7 @@ enum class Positionals { kAtMostOne, kOne, kOneOrTwo, kTwo, kAny, kAnyOrNone };
 // What the command line said, checked against a CommandSpec.
 struct Arguments {
   std::vector<std::string> positionals;
-  // By name; each option of the spec is there.
+  // By name; holds every option of the spec.
   std::map<std::string, std::string, std::less<>> options;
 
   [[nodiscard]] const std::string& option(std::string_view name) const {

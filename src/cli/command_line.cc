@@ -54,11 +54,11 @@ std::string WithArticle(std::string_view noun) {
   return (is_vowel ? "an " : "a ") + std::string(noun);
 }
 
-// An option that stands at the end, or before another one, though it wants a value.
+// Finds an option that needs a value but comes last, or right before another option.
 std::optional<Mistake> FindMissingValue(const CommandSpec& command,
                                         const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
-    // `--limit=$LIMIT` of a script that has no LIMIT: what follows is not the value.
+    // `--limit=$LIMIT` in a script that does not set LIMIT: the next word is not the value.
     const bool is_empty = words[i].starts_with("--") && words[i].ends_with('=');
     const std::string_view word =
         std::string_view(words[i]).substr(0, words[i].size() - (is_empty ? 1 : 0));
@@ -71,12 +71,12 @@ std::optional<Mistake> FindMissingValue(const CommandSpec& command,
       ++i;  // its value, which may look like an option
       continue;
     }
-    return Mistake{std::string(word) + " wants " + WithArticle(option->value), HelpHint(command)};
+    return Mistake{std::string(word) + " needs " + WithArticle(option->value), HelpHint(command)};
   }
   return std::nullopt;
 }
 
-// Values against the choices that the spec gives.
+// Checks a value against the choices of the spec.
 std::optional<Mistake> CheckChoice(const std::string& what, const std::string& value,
                                    const std::vector<std::string_view>& choices) {
   if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return std::nullopt;
@@ -93,8 +93,8 @@ std::optional<Mistake> CheckArguments(const CommandSpec& command, const Argument
     return Mistake{name + " needs " + WithArticle(command.positional), HelpHint(command)};
   }
   if (positionals.size() > 1 && takes_one) {
-    return Mistake{name + " takes one " + std::string(command.positional) + ", not `" +
-                       positionals[1] + "` too",
+    return Mistake{name + " takes only one " + std::string(command.positional) + "; unexpected `" +
+                       positionals[1] + "`",
                    HelpHint(command)};
   }
   const size_t least = command.count == Positionals::kTwo ? 2 : 1;
@@ -125,7 +125,7 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
   app.set_help_flag();
   app.allow_extras();
   Arguments arguments;
-  // Behind it are inputs, whatever they look like.
+  // Everything after `--` is an input, whatever it looks like.
   const auto end = std::ranges::find(words, "--");
   const std::vector<std::string> inputs(end == words.end() ? end : end + 1, words.end());
   words.erase(end, words.end());
@@ -164,7 +164,7 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
 
 Request ParseCommandLine(const std::vector<std::string>& words) {
   const std::vector<CommandSpec> commands = Commands();
-  if (words.empty()) return Mistake{"a command is missing", "`stowplan --help` lists the commands"};
+  if (words.empty()) return Mistake{"missing command", "`stowplan --help` lists the commands"};
   const std::string& first = words[0];
   if (first == "--version") return Answer{"stowplan " + std::string(kVersion) + "\n"};
   if (IsHelp(first)) return Answer{HelpText(commands)};
@@ -174,8 +174,8 @@ Request ParseCommandLine(const std::vector<std::string>& words) {
   const CommandSpec* const command = FindCommand(commands, name);
   if (command == nullptr && name.starts_with('-')) {
     std::string hint = DidYouMean(name, {"--help", "--version"});
-    if (hint.empty()) hint = "options stand behind the command: stowplan print --help";
-    return Mistake{"there is no option `" + name + "` in front of a command", std::move(hint)};
+    if (hint.empty()) hint = "options come after the command: stowplan print --help";
+    return Mistake{"unknown option `" + name + "` before the command", std::move(hint)};
   }
   if (command == nullptr) return UnknownCommand(commands, name);
   const auto options_end = std::ranges::find(words, "--");

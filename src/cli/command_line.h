@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a command line, understood.
+// Parses the command line.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace stowplan::cli {
 
-// Asked for help or the version: the text to print.
+// The user asked for help or the version: the text to print.
 struct Answer {
   std::string text;
 };
 
-// Not understood.
+// The command line is wrong.
 struct Mistake {
   std::string message;
   std::string hint;

@@ -11,7 +11,7 @@
 namespace stowplan::cli {
 namespace {
 
-// What may follow an option. Dialects are too many for the help, but not for a shell.
+// The values to offer for an option. There are too many dialects for the help, but not for a shell.
 std::vector<std::string_view> ValuesOf(const OptionSpec& option) {
   if (option.name != "dialect") return option.choices;
   std::vector<std::string_view> names = {"list"};
@@ -55,7 +55,7 @@ std::string BashScript() {
                 Join(choices) + "\" ;;\n";
     }
   }
-  return "# Completion of stowplan for bash. To use it now:\n"
+  return "# Bash completion for stowplan. To use it in this shell:\n"
          "#   source <(stowplan completion bash)\n"
          "_stowplan() {\n"
          "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" "
@@ -93,7 +93,7 @@ std::string BashScript() {
          "    case \"$command\" in\n" +
          words +
          "    esac\n"
-         "    # Without words of its own, a command takes files: the default.\n"
+         "    # A command without words of its own takes files, the default.\n"
          "    [[ -n $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
          "  fi\n"
          "  return 0\n"
@@ -140,8 +140,8 @@ std::string ZshScript() {
              std::string(command.positional) + ":" + what + "' ;;\n";
   }
   return "#compdef stowplan\n"
-         "# Completion of stowplan for zsh. Put it into a folder of $fpath under the name "
-         "_stowplan, or now:\n"
+         "# Zsh completion for stowplan. Save it as _stowplan in a folder of $fpath, or use it "
+         "in this shell:\n"
          "#   source <(stowplan completion zsh)\n"
          "_stowplan() {\n"
          "  local -a commands\n"
@@ -174,7 +174,7 @@ CommandSpec CompletionCommand() {
   return {
       .name = "completion",
       .summary = "print a completion script for a shell",
-      .details = "Prints a script that lets a shell complete commands, options and their values.\n",
+      .details = "Prints a script that completes commands, options and their values in a shell.\n",
       .examples =
           "  source <(stowplan completion bash)\n"
           "  stowplan completion bash > /etc/bash_completion.d/stowplan\n"

@@ -34,7 +34,7 @@ int WriteAll(int file, std::string_view text) {
   return 0;
 }
 
-// https://no-color.org, and terminals that cannot.
+// False for NO_COLOR (https://no-color.org) and for terminals without color.
 bool WantsColor(int file) {
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");
@@ -43,7 +43,7 @@ bool WantsColor(int file) {
   return isatty(file) != 0 && !is_refused && !kind.empty() && kind != "dumb";
 }
 
-// The mode that a new file at `path` gets: that of the one it replaces, else what the umask leaves.
+// The mode for a new file at `path`: that of the file it replaces, otherwise what the umask allows.
 mode_t ModeFor(const std::string& path) {
   struct stat status{};
   if (stat(path.c_str(), &status) == 0) return status.st_mode & 07777U;
@@ -52,7 +52,7 @@ mode_t ModeFor(const std::string& path) {
   return 0666U & ~mask;
 }
 
-// The file behind a symbolic link: the link stays, its target is replaced.
+// The target of a symbolic link: the link stays, its target is replaced.
 std::string Resolve(const std::string& path) {
   char* const real = realpath(path.c_str(), nullptr);
   if (real == nullptr) return path;
@@ -61,12 +61,12 @@ std::string Resolve(const std::string& path) {
   return resolved;
 }
 
-// A note that is about no file in particular.
+// Whether this is a note that is not about a file.
 bool IsPlainNote(const Diagnostic& diagnostic) {
   return diagnostic.severity == Severity::kNote && diagnostic.file.empty();
 }
 
-// "note: a sentence (what to do about it)", wrapped; several lines as they are.
+// "note: a sentence (what to do about it)", wrapped; a message of several lines stays as it is.
 std::string NoteText(const Diagnostic& note) {
   constexpr std::string_view kNote = "note: ";
   if (note.message.contains('\n')) {
@@ -127,8 +127,8 @@ bool Output::Close(std::string& error) {
 }
 
 Console::Console() : has_color_(WantsColor(STDERR_FILENO)) {
-  // Writing to a pipe that nobody reads shall be an answer of write(), not the end of the program:
-  // it may still have a temporary file to remove.
+  // Writing to a closed pipe must make write() fail, not kill the program: it may still have a
+  // temporary file to remove.
   std::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal, or whatever the program's output goes to. The only part of Stowplan that knows one.
+// The terminal, or wherever the output goes. No other part of Stowplan writes to a terminal.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@ namespace stowplan::cli {
 
 // Where a command's result goes: standard output or a file.
 //
-// A file appears under its name only when it is complete: it is written beside it and renamed by
-// Close. Nothing is left behind when that does not happen.
+// A file appears under its name only when it is complete: a temporary file beside it is written
+// first, and Close renames it. On failure nothing is left behind.
 class Output {
  public:
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
 
-  // Buffered. False when nothing more can be written; Close says why.
+  // Buffered. Returns false if nothing more can be written; Close says why.
   bool Write(std::string_view text);
-  // Writes what is left. False when not everything could be written; `error` is then the reason, or
-  // empty when the reader of a pipe has gone, which is no error.
+  // Writes the rest. Returns false if not everything could be written; `error` is then the reason,
+  // or empty if the reader closed the pipe, which is not an error.
   [[nodiscard]] bool Close(std::string& error);
 
  private:
@@ -34,7 +34,7 @@ class Output {
 
   int file_;
   std::string path_;       // empty: standard output
-  std::string temporary_;  // the file that is written; empty when `path_` is written directly
+  std::string temporary_;  // the file being written; empty if `path_` is written directly
   std::string buffer_;
   int error_ = 0;  // errno of the first failure
 };
@@ -43,19 +43,19 @@ class Console {
  public:
   Console();
 
-  // All to standard error. At most `limit` errors, and as many warnings and notes; a line says how
-  // many more there are.
+  // Writes to standard error: at most `limit` errors and at most `limit` warnings and notes, and a
+  // line that says how many more there are.
   void Show(const Diagnostics& diagnostics, size_t limit = kMaxErrors);
   // "stowplan: error: message"
   void ShowError(std::string_view message, std::string_view hint = {}) {
     Show(Fail("stowplan", std::string(message), std::string(hint)).error());
   }
-  // A sentence for people, with its end of line.
+  // Writes a text to standard error. The text includes its newline.
   void Note(std::string_view text);
-  // Whether somebody watches, so that it is worth while to say how far the work is.
+  // Whether standard error is a terminal, so that showing progress makes sense.
   [[nodiscard]] bool is_watched() const;
 
-  // What a function of the library returned; nothing, and its errors, when it failed.
+  // The value that a library function returned. If it failed, shows its errors and returns nothing.
   template <class T>
   std::optional<T> Take(Result<T> result) {
     if (result) return *std::move(result);
@@ -63,9 +63,10 @@ class Console {
     return std::nullopt;
   }
 
-  // Standard output when `path` is empty or "-". Null, and a message, when the file cannot be made.
+  // Standard output if `path` is empty or "-". If the file cannot be created, shows an error and
+  // returns null.
   [[nodiscard]] std::unique_ptr<Output> Open(const std::string& path);
-  // Closes; shows what went wrong. The exit code: `code`, or kBadUse when something did.
+  // Closes the output and shows any error. Returns the exit code: `code`, or kBadUse on failure.
   int Finish(Output& output, int code);
   // Writes all of `text` to standard output.
   int Print(std::string_view text, int code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --time-limit for the stages, which know no clock.
+// Implements --time-limit for the stages, which never read the clock themselves.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace stowplan::cli {
 
-// True when so many seconds have passed since the call; of more than a clock can tell, never.
+// Returns a function that is true once `seconds` have passed. Never true for very large values.
 inline std::function<bool()> StopAfter(double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr double kNever = 1e9;

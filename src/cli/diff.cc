@@ -51,7 +51,7 @@ class DiffWriter {
     } else if (is_single_) {
       text_ += page::DiffPage(view);
     } else {
-      // Of many modules, those that are the same take a line.
+      // Among many modules, an unchanged one takes a single line.
       if (!view.diff.is_empty() && !text_.empty()) text_ += '\n';
       text_ += fmt::format("{}: {}", page::Printable(view.name), page::DiffPage(view));
     }
@@ -123,7 +123,7 @@ int DiffInputs(const DiffOptions& options, Console& console) {
       writer.AddAlone(pair.name, pair.a.has_value());
       continue;
     }
-    // Of directories, what can be read is compared all the same.
+    // In directories, modules that can be read are compared even if others cannot.
     const std::unique_ptr<page::PicturedPlan> a = LoadSide(*pair.a, options.plan, console);
     const std::unique_ptr<page::PicturedPlan> b = LoadSide(*pair.b, options.plan, console);
     is_bad = is_bad || a == nullptr || b == nullptr;
@@ -169,18 +169,18 @@ CommandSpec DiffCommand() {
       .name = "diff",
       .summary = "show what changed between two plans, and which edit did it",
       .details =
-          "Pairs the values of two programs by what they are and where they come from, not\n"
-          "by their names, and splits the change of the peak into terms that add up to it\n"
+          "Matches the values of two programs by what they are and where they come from,\n"
+          "not by name, and splits the change in the peak into terms that add up to it\n"
           "exactly: new, gone, grown, shrunk, lives longer or shorter, sharing lost or won,\n"
-          "copies, padding, the peak moved. Then the causes, the largest first: a larger\n"
+          "copies, padding, the peak moved. Then lists the causes, largest first: a larger\n"
           "batch is one cause, however many values have grown.\n"
           "\n"
-          "A and B are anything with a plan: XLA's reports, a .hlo.pb, a module, a dump\n"
-          "directory. Two directories are compared module by module, by names without\n"
-          "XLA's numbers. docs/diff.md defines every term.\n"
+          "A and B can be anything with a plan: XLA's reports, a .hlo.pb, a module, or a\n"
+          "dump directory. Two directories are compared module by module, matched by name\n"
+          "without XLA's numbers. docs/diff.md defines every term.\n"
           "\n"
-          "The exit code is 0 when nothing differs, 1 when something does, and 2 when an\n"
-          "input cannot be read.\n",
+          "The exit code is 0 if nothing differs, 1 if something does, and 2 if an input\n"
+          "cannot be read.\n",
       .examples =
           "  stowplan diff before.hlo.pb after.hlo.pb      what changed?\n"
           "  stowplan diff old_dump/ new_dump/             module by module\n"
@@ -192,13 +192,16 @@ CommandSpec DiffCommand() {
       .options = WithPlanOptions({
           {.name = "by",
            .value = "WHAT",
-           .help = "put the changes together by",
+           .help = "group the changes by",
            .fallback = "cause",
            .choices = GroupNames()},
-          {.name = "top", .value = "N", .help = "show at most N causes, 0: all", .fallback = "8"},
+          {.name = "top",
+           .value = "N",
+           .help = "show at most N causes; 0 shows all",
+           .fallback = "8"},
           {.name = "format",
            .value = "KIND",
-           .help = "how to print",
+           .help = "output format",
            .fallback = "text",
            .choices = {"text", "markdown", "json"}},
       }),

@@ -45,7 +45,7 @@ struct ExplainOptions {
   bool is_json = false;
 };
 
-// What there is to say when nobody knows when values are alive.
+// The page for a plan without live ranges.
 std::string PageWithoutPeak(const explain::Picture& picture, const report::Summary& summary,
                             const std::string& name) {
   std::string out = fmt::format("{}: the peak is not known\n", page::Printable(name));
@@ -59,7 +59,7 @@ std::string PageWithoutPeak(const explain::Picture& picture, const report::Summa
                  page::Percent(kind.bytes, space.bytes)});
   }
   table.Append(out);
-  out += "\nThe module itself (.txt or .hlo.pb) or -live-range.txt, given as well, tells more.\n";
+  out += "\nFor more, also give the module itself (.txt or .hlo.pb) or its -live-range.txt.\n";
   return out;
 }
 
@@ -108,7 +108,7 @@ std::string TextOf(const ExplainOptions& options, const page::ExplainView& view,
 int ShowAdvice(const PlannedModule& planned, const ExplainOptions& options, Console& console) {
   const std::optional<int64_t> space = ParseNumber(options.space);
   if (!options.space.empty() && !space) {
-    console.ShowError("--advice wants the number of a memory space, not `" + options.space + "`",
+    console.ShowError("--advice needs the number of a memory space, not `" + options.space + "`",
                       "such as --space=0");
     return kBadUse;
   }
@@ -152,7 +152,7 @@ int Explain(const ExplainOptions& options, Console& console) {
                          .is_made = planned->is_made(),
                          .space = {},
                          .moment = {}};
-  // A page has short tables; one that is asked for is longer.
+  // A table that was asked for is longer than the tables of a page.
   view.limit = options.limit.value_or(options.by ? 30 : 8);
   if (!ChooseSpace(options.space, *picture, *summary, console, view.space)) return kBadUse;
   const std::optional<std::vector<explain::Why>> whys =
@@ -160,8 +160,8 @@ int Explain(const ExplainOptions& options, Console& console) {
   if (!whys) return kBadUse;
   if (!report::HasPeak(*planned->report)) {
     if (options.by || options.time || !options.curve.empty() || !options.source_root.empty()) {
-      console.ShowError("when values are alive is not known, so this cannot be shown",
-                        "give the module or its -live-range.txt as well");
+      console.ShowError("the live ranges are not known, so this cannot be shown",
+                        "also give the module or its -live-range.txt");
       return kBadUse;
     }
     if (options.is_json)
@@ -214,7 +214,7 @@ int Run(const Arguments& arguments, Console& console) {
     if (!options.time_limit) return kBadUse;
   }
   if (!options.has_advice && (options.has_refused || options.time_limit)) {
-    console.ShowError("--refused and --time-limit are for --advice");
+    console.ShowError("--refused and --time-limit require --advice");
     return kBadUse;
   }
   if (!console.Take(page::CheckRoot(options.source_root))) return kBadUse;
@@ -223,8 +223,8 @@ int Run(const Arguments& arguments, Console& console) {
                         (options.curve.empty() ? 0 : 1) + (options.source_root.empty() ? 0 : 1);
   if (questions > 1 && !options.is_json) {
     console.ShowError(
-        "--by, --value, --padding, --advice, --curve and --source-root are each a page",
-        "ask for one of them");
+        "--by, --value, --padding, --advice, --curve and --source-root are separate pages",
+        "give only one of them");
     return kBadUse;
   }
   return Explain(options, console);
@@ -245,51 +245,51 @@ CommandSpec ExplainCommand() {
       .name = "explain",
       .summary = "show what fills the peak: source lines, kinds, values, and why",
       .details =
-          "Finds the moment at which most bytes are live, and who owns them, in the words\n"
-          "of the program: source lines, op_names, paths of parameters, kinds. All tables\n"
-          "add up exactly. Beside it: the rest of the memory that is allocated, and XLA's\n"
-          "own figure with the reasons why it differs.\n"
+          "Finds the moment when the most bytes are live, and what owns them, in terms of\n"
+          "your program: source lines, op_names, parameter paths, kinds. All tables add up\n"
+          "exactly. Also shows the rest of the allocated memory, and XLA's own figure with\n"
+          "the reasons why it differs.\n"
           "\n"
-          "INPUT is anything with a plan: XLA's reports, a .hlo.pb, a dump directory (its\n"
-          "largest module, or --module). A module alone is planned first, as XLA does.\n"
-          "What the input does not tell is said at the end. docs/explain.md defines every\n"
-          "figure.\n",
+          "INPUT can be anything with a plan: XLA's reports, a .hlo.pb, or a dump directory\n"
+          "(its largest module, or --module). A module without a plan is planned first, as\n"
+          "XLA does. The page ends with what the input does not tell. docs/explain.md\n"
+          "defines every figure.\n",
       .examples =
           "  stowplan explain dump/                        the largest module, one page\n"
           "  stowplan explain m.hlo.pb --by=op_name        a tree of named scopes\n"
           "  stowplan explain m.hlo.pb --by=parameter --top=50\n"
           "  stowplan explain m.hlo.pb --value=fusion.3    why is it alive?\n"
-          "  stowplan explain m.hlo.pb --at=120            another moment\n"
+          "  stowplan explain m.hlo.pb --at=120            a moment other than the peak\n"
           "  stowplan explain m.hlo.pb --curve=live.svg    live bytes over time\n"
-          "  stowplan explain m.hlo.pb --source-root=.     source with bytes beside it\n"
-          "  stowplan explain m.hlo.pb --advice            what would save how much\n"
+          "  stowplan explain m.hlo.pb --source-root=.     source code with live bytes\n"
+          "  stowplan explain m.hlo.pb --advice            what saves memory, and how much\n"
           "  stowplan explain m.hlo.pb --format=json | jq .moment.bytes\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
       .options = WithPlanOptions({
-          {.name = "by", .value = "WHAT", .help = "one table, by", .choices = ByNames()},
-          {.name = "at", .value = "T", .help = "at this moment, not at the peak"},
+          {.name = "by", .value = "WHAT", .help = "show one table, by", .choices = ByNames()},
+          {.name = "at", .value = "T", .help = "show this moment instead of the peak"},
           {.name = "top",
            .value = "N",
-           .help = "at most N rows of a table, 0: all (default: 8; 30 with --by)"},
+           .help = "at most N rows per table; 0 shows all (default: 8; 30 with --by)"},
           {.name = "space",
            .value = "N",
            .help = "this memory space, or `all` (default: the largest)"},
-          {.name = "value", .value = "NAME", .help = "why this value is alive"},
-          {.name = "padding", .help = "what tiles cost, worst first"},
-          {.name = "advice", .help = "what would save memory, by how much, each tried"},
-          {.name = "refused", .help = "advice: with arguments that donating does not help"},
-          {.name = "time-limit", .value = "S", .help = "advice: try for so many seconds"},
+          {.name = "value", .value = "NAME", .help = "show why this value is alive"},
+          {.name = "padding", .help = "show what tiling costs, worst first"},
+          {.name = "advice", .help = "show changes that save memory; each was tried"},
+          {.name = "refused", .help = "advice: also list arguments not worth donating"},
+          {.name = "time-limit", .value = "S", .help = "advice: try changes for S seconds"},
           {.name = "curve",
            .value = "FILE",
-           .help = "live bytes over time: drawn as text, or written to a .csv or .svg",
+           .help = "live bytes over time, drawn as text or written to a .csv or .svg",
            .implied = "text"},
           {.name = "source-root",
            .value = "DIR",
-           .help = "show the source files below it with bytes beside their lines"},
+           .help = "show the source files in DIR with the live bytes of each line"},
           {.name = "format",
            .value = "KIND",
-           .help = "how to print",
+           .help = "output format",
            .fallback = "text",
            .choices = {"text", "json"}},
       }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan explain-oom: what a log says about memory that ran out, and what would help.
+// stowplan explain-oom: explains an out-of-memory error from its log, and what would help.
 #include <optional>
 #include <string>
 
@@ -19,7 +19,7 @@
 namespace stowplan::cli {
 namespace {
 
-// Which incident is explained; nothing, and a message, when there is no such one.
+// The incident to explain. If there is no such incident, shows an error and returns nothing.
 std::optional<size_t> ChooseIncident(const Arguments& arguments, const oom::Log& log,
                                      Console& console) {
   if (arguments.option("incident").empty()) return oom::WorstIncident(log);
@@ -43,7 +43,8 @@ int Run(const Arguments& arguments, Console& console) {
   const PlanOptions plan = PlanOptionsOf(arguments, console);
   if (!console.Take(CheckRelease(plan.release))) return kBadUse;
   if (path == "-" && arguments.option("dump") == "-") {
-    console.ShowError("FILE and --dump are both standard input", "write one of them to a file");
+    console.ShowError("FILE and --dump cannot both be standard input",
+                      "write one of them to a file");
     return kBadUse;
   }
   const Result<std::shared_ptr<const Source>> source = ReadSource(path);
@@ -57,7 +58,7 @@ int Run(const Arguments& arguments, Console& console) {
         fmt::format("nothing in {} says that memory ran out",
                     path == "-" ? std::string("<stdin>") : path),
         log.remats.empty()
-            ? "give all that the program wrote, standard error too: python train.py 2>&1 | tee log"
+            ? "include everything that the program wrote: python train.py 2>&1 | tee log"
             : "rematerialization did not reach its goal, but no allocation failed");
     return kBadUse;
   }
@@ -86,41 +87,46 @@ CommandSpec ExplainOomCommand() {
       .name = "explain-oom",
       .summary = "explain an out-of-memory error from its log: causes, fixes",
       .details =
-          "Reads what a program wrote before it ran out of memory, and says what happened,\n"
-          "the sum (wanted, there, lacking), the largest buffers, why, and what helps, each\n"
-          "with the figures it follows from.\n"
+          "Reads what a program wrote before it ran out of memory, and shows what happened,\n"
+          "how much was wanted, available and missing, the largest buffers, the causes, and\n"
+          "what helps, each with the figures behind it.\n"
           "\n"
-          "FILE is any text with the error in it: a whole log, a pasted traceback, -. XLA's\n"
-          "allocators (GPU), its TPU compiler and runtime, rematerialization warnings, CUDA\n"
-          "and ROCm, the machine's own memory; from JAX, PyTorch/XLA or TensorFlow. What\n"
-          "loggers and terminals put around the lines does not matter. Several errors are\n"
-          "told apart; the one that lacks most is explained.\n"
+          "FILE is any text that contains the error: a whole log, a pasted traceback, or -\n"
+          "for standard input. Understands XLA's GPU allocators, its TPU compiler and\n"
+          "runtime, rematerialization warnings, CUDA and ROCm, and the host's own memory,\n"
+          "from JAX, PyTorch/XLA or TensorFlow. Prefixes from loggers and terminals do not\n"
+          "matter. If there are several errors, explains the one that lacks the most.\n"
           "\n"
-          "Savings are what the log allows at most. With a dump of the program (anything\n"
-          "that 'stowplan explain' takes) the buffers are found in its plan, and each\n"
-          "change is tried: applied, planned again, checked.\n"
+          "Savings are upper bounds from the log. With a dump of the program (anything that\n"
+          "`stowplan explain` reads), the buffers are found in its plan, and each change is\n"
+          "tried: applied, planned again, and checked.\n"
           "\n"
-          "Exit code 2 when nothing in FILE says that memory ran out.\n",
+          "The exit code is 2 if FILE contains no out-of-memory error.\n",
       .examples =
           "  python train.py 2>&1 | tee log; stowplan explain-oom log\n"
-          "  stowplan explain-oom log --dump=dump          with the program, exactly\n"
-          "  stowplan explain-oom log --incident=2         another one of several\n"
+          "  stowplan explain-oom log --dump=dump          exact figures, from the program\n"
+          "  stowplan explain-oom log --incident=2         a different one of several\n"
           "  stowplan explain-oom log --format=json | jq .incidents[0].explanation.fixes\n",
       .positional = "FILE",
       .count = Positionals::kOne,
       .options = WithPlanOptions({
-          {.name = "incident", .value = "N", .help = "explain the N-th (default: the worst)"},
+          {.name = "incident",
+           .value = "N",
+           .help = "explain the N-th incident (default: the worst)"},
           {.name = "dump",
            .value = "DIR",
-           .help = "join it to the program: its buffers, and what would save how much"},
+           .help = "use the program in DIR: find the buffers in its plan, and try changes"},
           {.name = "time-limit",
            .value = "S",
-           .help = "dump: try for so many seconds",
+           .help = "dump: try changes for S seconds",
            .fallback = "30"},
-          {.name = "top", .value = "N", .help = "show at most N buffers, 0: all", .fallback = "8"},
+          {.name = "top",
+           .value = "N",
+           .help = "show at most N buffers; 0 shows all",
+           .fallback = "8"},
           {.name = "format",
            .value = "KIND",
-           .help = "how to print",
+           .help = "output format",
            .fallback = "text",
            .choices = {"text", "json"}},
       }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan export: the peak, for the tools that people already use.
+// stowplan export: writes the peak in the formats of other tools.
 #include "export/export.h"
 
 #include <unistd.h>
@@ -31,20 +31,20 @@ struct ExportOptions {
   PlanOptions plan;
   Format format = Format::kPprof;
   std::optional<int64_t> time;
-  std::string space;             // empty: the largest; of a trace, all
-  std::optional<Stacks> stacks;  // absent: source where there is some
+  std::string space;             // empty: the largest; for a trace, all
+  std::optional<Stacks> stacks;  // absent: source lines, where the module has them
   size_t top = 0;
   std::string output;
 };
 
-// What is exported; nothing, and a message, when that is not possible.
+// What to export. If that is not possible, shows an error and returns nothing.
 std::optional<exporting::Subject> FindSubject(const ExportOptions& options,
                                               const explain::Picture& picture,
                                               const report::Summary& summary, Console& console) {
   exporting::Subject subject;
   subject.picture = &picture;
   subject.top = options.top;
-  // A trace shows the whole program, the others one place.
+  // A trace shows all memory spaces, the other formats one.
   const bool is_trace = options.format == Format::kPerfetto;
   std::optional<int64_t> space;
   if (!ChooseSpace(options.space.empty() && is_trace ? "all" : options.space, picture, summary,
@@ -53,8 +53,8 @@ std::optional<exporting::Subject> FindSubject(const ExportOptions& options,
   }
   if (!report::HasPeak(*picture.report)) {
     if (!exporting::NeedsMoment(options.format) && !options.time) return subject;
-    console.ShowError("when values are alive is not known, so there is no peak to export",
-                      "give the module or its -live-range.txt as well; csv and json do without");
+    console.ShowError("the live ranges are not known, so there is no peak to export",
+                      "also give the module or its -live-range.txt; csv and json do not need it");
     return std::nullopt;
   }
   std::optional<ChosenMoment> chosen =
@@ -119,7 +119,8 @@ int Run(const Arguments& arguments, Console& console) {
   const bool is_terminal =
       (options.output.empty() || options.output == "-") && isatty(STDOUT_FILENO) != 0;
   if (is_terminal && options.format == Format::kPprof) {
-    console.ShowError("a pprof profile is no text for a terminal", "-o peak.pb.gz writes a file");
+    console.ShowError("a pprof profile is binary and cannot go to a terminal",
+                      "-o peak.pb.gz writes a file");
     return kBadUse;
   }
   return Export(options, console);
@@ -132,47 +133,47 @@ CommandSpec ExportCommand() {
       .name = "export",
       .summary = "write the peak for pprof, Perfetto, speedscope, flame graphs",
       .details =
-          "Writes what is live at the peak, or at another moment, as a file that other\n"
-          "tools open:\n"
+          "Writes what is live at the peak, or at a moment of your choice, in a format\n"
+          "that other tools open:\n"
           "\n"
-          "  pprof       a profile; values are samples, with kind, shape, ... as tags\n"
+          "  pprof       a profile: values are samples, with kind, shape, ... as tags\n"
           "  perfetto    a trace for ui.perfetto.dev and chrome://tracing: live bytes\n"
           "              over the program, and a span for each of the largest values\n"
           "  speedscope  for speedscope.app\n"
           "  collapsed   `frame;frame;value bytes` lines, for flamegraph.pl and inferno\n"
-          "  csv, json   a row a value, with all that is known of it\n"
+          "  csv, json   one row per value, with everything that is known about it\n"
           "\n"
-          "The bytes in each of them add up exactly to those of `stowplan explain`.\n"
-          "INPUT is what `stowplan explain` reads. docs/export.md has the commands that\n"
-          "open them.\n",
+          "In every format the bytes add up exactly to those of `stowplan explain`. INPUT\n"
+          "can be anything that `stowplan explain` reads. docs/export.md shows how to open\n"
+          "each format.\n",
       .examples =
           "  stowplan export m.hlo.pb --to=pprof -o peak.pb.gz\n"
           "  go tool pprof -http=: peak.pb.gz                open it in a browser\n"
           "  stowplan export dump/ --to=perfetto -o trace.json\n"
           "  stowplan export m.hlo.pb --to=collapsed | inferno-flamegraph > peak.svg\n"
-          "  stowplan export m.hlo.pb --to=csv --at=120      another moment\n",
+          "  stowplan export m.hlo.pb --to=csv --at=120      a moment other than the peak\n",
       .positional = "INPUT",
       .count = Positionals::kAny,
       .options = WithPlanOptions({
           {.name = "to",
            .value = "FORMAT",
-           .help = "what to write",
+           .help = "the format to write",
            .choices = {"pprof", "perfetto", "speedscope", "collapsed", "csv", "json"}},
           {.name = "output",
            .short_name = 'o',
            .value = "FILE",
-           .help = "write to this file, not to standard output"},
-          {.name = "at", .value = "T", .help = "at this moment, not at the peak"},
+           .help = "write to this file instead of standard output"},
+          {.name = "at", .value = "T", .help = "export this moment instead of the peak"},
           {.name = "space",
            .value = "N",
-           .help = "this memory space, or `all` (default: the largest; all in a trace)"},
+           .help = "this memory space, or `all` (default: the largest; `all` for a trace)"},
           {.name = "stacks",
            .value = "WHAT",
-           .help = "what stacks are made of (default: source where the module has it)",
+           .help = "what stacks are made of (default: source if the module has it)",
            .choices = {"source", "op_name"}},
           {.name = "top",
            .value = "N",
-           .help = "of a trace, spans of the N largest values, 0: all",
+           .help = "trace: draw spans for the N largest values; 0 draws all",
            .fallback = "200"},
       }),
       .run = Run,

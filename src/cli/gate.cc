@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan gate: does a program keep to its budget, and to what it took before?
+// stowplan gate: checks that a program stays within its budget, and within what it used before.
 #include "gate/gate.h"
 
 #include <algorithm>
@@ -44,8 +44,8 @@ struct GateOptions {
   std::string format;
 };
 
-// What a module takes in each memory space, and in all together. Nothing, and a message, when that
-// is not known.
+// What a module takes in each memory space, and in all of them together. If that is not known,
+// shows an error and returns nothing.
 std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
                                                    const explain::Picture& picture,
                                                    const GateOptions& options, Console& console) {
@@ -54,7 +54,7 @@ std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
   if (options.figure == "peak") {
     if (!report::HasPeak(*picture.report)) {
       console.ShowError(fmt::format("{}: the peak is not known without live ranges", module),
-                        "give the module or its -live-range.txt as well, or use --of=footprint");
+                        "also give the module or its -live-range.txt, or use --of=footprint");
       return std::nullopt;
     }
     const explain::Curves& curves = picture.curves;
@@ -100,7 +100,7 @@ class Gate {
     view_.rows.push_back(std::move(row));
   }
 
-  // Budgets of one module; its figures are kept for the lock file.
+  // Checks the budgets of one module, and keeps its figures for the lock file.
   bool CheckModule(const std::string& name, const explain::Picture& picture,
                    std::vector<gate::Figure>& figures) {
     std::optional<std::vector<gate::Figure>> found = FiguresOf(name, picture, options_, console_);
@@ -113,7 +113,7 @@ class Gate {
     return true;
   }
 
-  // Null, and messages, when it cannot be read.
+  // Shows the errors and returns null if it cannot be read.
   std::unique_ptr<PicturedPlan> LoadSide(const InputModule& module) {
     std::optional<std::unique_ptr<PicturedPlan>> side =
         console_.Take(page::LoadPicture(module, options_.plan));
@@ -225,7 +225,7 @@ class Gate {
     }
     for (gate::Verdict& verdict :
          gate::CheckGrowth(*locked, all_, options_.growth, gate::Rule::kLock)) {
-      // With --module, others are not looked at.
+      // With --module, the other modules are not checked.
       if (verdict.outcome == gate::Outcome::kGone && !options_.plan.module.empty()) continue;
       Add(std::move(verdict), backend_);
     }
@@ -267,7 +267,7 @@ std::optional<gate::Amount> ReadAmount(std::string_view option, const Arguments&
   if (const std::optional<gate::Amount> percent = gate::ParsePercent(text)) return percent;
   if (const std::optional<int64_t> bytes = page::ParseBytes(text))
     return gate::Amount{.bytes = *bytes, .millionths = 0};
-  console.ShowError("--" + std::string(option) + " wants bytes or percent, not `" + text + "`",
+  console.ShowError("--" + std::string(option) + " needs bytes or percent, not `" + text + "`",
                     "such as 64MiB or 1%");
   return std::nullopt;
 }
@@ -288,7 +288,7 @@ int RunGate(const Arguments& arguments, Console& console) {
     budgets.remove_prefix(std::min(budgets.size(), text.size() + 1));
     const std::optional<gate::Budget> budget = ParseBudget(text);
     if (!budget) {
-      console.ShowError("--budget wants a size, not `" + std::string(text) + "`",
+      console.ShowError("--budget needs a size, not `" + std::string(text) + "`",
                         "such as 14GiB, or 1:128MiB for memory space 1, or all:16GiB");
       return kBadUse;
     }
@@ -307,13 +307,13 @@ int RunGate(const Arguments& arguments, Console& console) {
   }
   if (!has_base && options.lock.empty() &&
       (!arguments.option("max-growth").empty() || !arguments.option("tolerance").empty())) {
-    console.ShowError("growth needs something that it is measured from",
-                      "give a BASE in front of the input, or --lock=FILE");
+    console.ShowError("--max-growth and --tolerance need something to compare with",
+                      "give a BASE before the input, or --lock=FILE");
     return kBadUse;
   }
   if (options.is_update && (options.lock.empty() || has_base || !options.plan.module.empty())) {
     console.ShowError(
-        "--update writes what one input takes, all modules of it, to --lock=FILE",
+        "--update writes what all modules of one input take to --lock=FILE",
         options.lock.empty() ? "give --lock=FILE" : "leave out the base and --module");
     return kBadUse;
   }
@@ -325,26 +325,26 @@ int RunGate(const Arguments& arguments, Console& console) {
 CommandSpec GateCommand() {
   return {
       .name = "gate",
-      .summary = "fail when a program takes more memory than it may, for CI",
+      .summary = "fail if a program takes more memory than allowed, for CI",
       .details =
-          "Checks what each module takes in each memory space: against a budget, against\n"
-          "a base, against a lock file that lies in version control. A breach says why:\n"
-          "the largest causes of `stowplan diff`, where there is a base.\n"
+          "Checks what each module takes in each memory space: against a budget, a base,\n"
+          "or a lock file kept in version control. With a base, a breach also shows its\n"
+          "largest causes, as `stowplan diff` does.\n"
           "\n"
           "  --budget      no more than this\n"
-          "  BASE          no more than BASE takes, and --max-growth\n"
-          "  --lock=FILE   no more than the file says, and --max-growth; --update writes it\n"
+          "  BASE          no more than BASE takes, plus --max-growth\n"
+          "  --lock=FILE   no more than FILE says, plus --max-growth; --update writes FILE\n"
           "\n"
-          "Compilers do not always give the same plan: changes up to --tolerance are noise.\n"
-          "It does not count for budgets. A module that the lock file does not know is a\n"
-          "breach, one that has no base is not. docs/diff.md has more.\n"
+          "Compilers do not always produce the same plan, so changes up to --tolerance are\n"
+          "treated as noise. Budgets ignore the tolerance. A module missing from the lock\n"
+          "file is a breach; a module missing from the base is not. See docs/diff.md.\n"
           "\n"
-          "The exit code is 0 when all checks passed, 1 when one did not, and 2 when an\n"
-          "input cannot be read.\n",
+          "The exit code is 0 if all checks pass, 1 if one fails, and 2 if an input cannot\n"
+          "be read.\n",
       .examples =
           "  stowplan gate dump/ --budget=14GiB\n"
           "  stowplan gate main_dump/ pr_dump/ --max-growth=1% --tolerance=1MiB\n"
-          "  stowplan gate dump/ --lock=memory.lock --update   on purpose\n"
+          "  stowplan gate dump/ --lock=memory.lock --update   accept the new figures\n"
           "  stowplan gate dump/ --lock=memory.lock            in CI\n"
           "  stowplan gate dump/ --budget=14GiB --format=junit > memory.xml\n",
       .positional = "[BASE] INPUT",
@@ -352,29 +352,29 @@ CommandSpec GateCommand() {
       .options = WithPlanOptions({
           {.name = "budget",
            .value = "SIZE",
-           .help = "for each memory space; 1:SIZE for one, all:SIZE for all together; may be "
-                   "given again",
+           .help = "the limit for each memory space; 1:SIZE for space 1 only, all:SIZE for the "
+                   "total; may be repeated",
            .is_list = true},
           {.name = "max-growth",
            .value = "AMOUNT",
-           .help = "bytes or percent that may be added (default: 0)"},
+           .help = "allowed growth, in bytes or percent (default: 0)"},
           {.name = "tolerance",
            .value = "AMOUNT",
-           .help = "bytes or percent that are noise (default: 0)"},
-          {.name = "lock", .value = "FILE", .help = "what each module may take"},
+           .help = "changes to ignore as noise, in bytes or percent (default: 0)"},
+          {.name = "lock", .value = "FILE", .help = "a file that says what each module may take"},
           {.name = "update", .help = "write the lock file"},
           {.name = "of",
            .value = "FIGURE",
-           .help = "what is checked",
+           .help = "the figure to check",
            .fallback = "peak",
            .choices = {"peak", "footprint"}},
           {.name = "top",
            .value = "N",
-           .help = "show at most N causes of a breach, 0: all",
+           .help = "show at most N causes per breach; 0 shows all",
            .fallback = "3"},
           {.name = "format",
            .value = "KIND",
-           .help = "how to print",
+           .help = "output format",
            .fallback = "text",
            .choices = {"text", "markdown", "junit", "json"}},
       }),

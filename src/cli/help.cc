@@ -13,8 +13,8 @@ std::string Pad(std::string text, size_t width) {
   return text;
 }
 
-// Appends words behind what stands in `out`, whose last line is `column` wide; further lines begin
-// at that column.
+// Appends words to `out`, whose last line is `column` wide; further lines are indented to that
+// column.
 void AppendWrapped(std::string_view words, size_t column, std::string& out) {
   size_t width = column;
   bool is_first = true;
@@ -65,7 +65,7 @@ std::string UsageLine(const CommandSpec& command) {
       line += " [" + std::string(command.positional) + "]";
       break;
     case Positionals::kOne:
-    case Positionals::kOneOrTwo:  // the words say which is which
+    case Positionals::kOneOrTwo:  // `positional` itself says which is optional
     case Positionals::kTwo:
       line += " " + std::string(command.positional);
       break;
@@ -83,12 +83,13 @@ std::string UsageLine(const CommandSpec& command) {
 
 std::string HelpText(std::span<const CommandSpec> commands) {
   std::string out =
-      "stowplan: a memory planner and analyser for HLO programs, the IR of XLA.\n"
+      "stowplan: a memory planner and analyser for HLO, the IR of XLA.\n"
       "\n"
       "Usage: stowplan COMMAND [OPTIONS] FILE\n"
       "\n"
-      "FILE is an HLO module as text, or a serialized HloProto; it may be packed with\n"
-      "gzip or zstd; - is standard input. What it is, is found by content, not by name.\n"
+      "FILE is an HLO module as text or as a serialized HloProto, optionally compressed\n"
+      "with gzip or zstd; - is standard input. The format is detected from the content,\n"
+      "not from the name.\n"
       "\n"
       "Commands:\n";
   for (const CommandSpec& command : commands) {
@@ -106,8 +107,8 @@ std::string HelpText(std::span<const CommandSpec> commands) {
       "  stowplan print --dialect=jaxlib-0.4.35 module.hlo.pb | less\n"
       "  zcat dump.gz | stowplan verify -\n"
       "\n"
-      "'stowplan COMMAND --help' tells more; 'stowplan --version' shows the version.\n"
-      "Exit codes: 0 fine, 1 a finding, 2 bad input or usage.\n";
+      "`stowplan COMMAND --help` explains a command; `stowplan --version` shows the\n"
+      "version. Exit codes: 0 fine, 1 a finding, 2 bad input or usage.\n";
   return out;
 }
 

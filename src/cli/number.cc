@@ -21,7 +21,7 @@ std::optional<size_t> ReadCount(std::string_view option, const Arguments& argume
   size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size()) return number;
-  console.ShowError("--" + std::string(option) + " wants a number, not `" + text + "`");
+  console.ShowError("--" + std::string(option) + " needs a number, not `" + text + "`");
   return std::nullopt;
 }
 
@@ -33,7 +33,7 @@ std::optional<double> ReadSeconds(std::string_view option, const Arguments& argu
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc() && end == text.data() + text.size() && seconds >= 0 && seconds <= kMost)
     return seconds;
-  console.ShowError("--" + std::string(option) + " wants seconds, not `" + text + "`",
+  console.ShowError("--" + std::string(option) + " needs seconds, not `" + text + "`",
                     "such as 0.5 or 60");
   return std::nullopt;
 }
@@ -43,7 +43,7 @@ std::optional<int64_t> ReadBytes(std::string_view option, const Arguments& argum
   const std::string& text = arguments.option(option);
   std::optional<int64_t> bytes = page::ParseBytes(text);
   if (!bytes) {
-    console.ShowError("--" + std::string(option) + " wants a size, not `" + text + "`",
+    console.ShowError("--" + std::string(option) + " needs a size, not `" + text + "`",
                       "such as 16GiB or 1048576");
   }
   return bytes;

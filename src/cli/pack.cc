@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan pack: storage allocation as numbers.
+// stowplan pack: dynamic storage allocation for plain buffers.
 #include "stowplan/pack.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 struct PackOptions {
   std::string file;
-  std::string plan;         // to be checked; empty: one is made
+  std::string plan;         // the plan to check; empty: make one
   std::string output;       // empty: none
   std::string svg;          // empty: none
   std::string certificate;  // empty: none
@@ -106,19 +106,19 @@ Result<pack::Answer> Solve(const pack::Table& table, const PackOptions& options)
   return pack::Solve(table.problem, solve, table.ids);
 }
 
-// A plan that is no plan is a mistake of ours, and nobody shall see it.
+// An unsound plan is a bug in Stowplan, and must never be written.
 bool IsSound(const pack::Table& table, const pack::Answer& answer, Console& console) {
-  // Where pools are too small, there is none.
+  // If the pools are too small, there is no plan.
   if (!table.problem.pools.empty() && !page::HasFit(answer)) return true;
   const std::vector<std::string> complaints =
       pack::CheckPlan(table.problem, answer.plan, table.ids);
   if (complaints.empty()) return true;
   console.ShowError("the plan is not sound: " + page::Printable(complaints.front()),
-                    "this is an error of Stowplan");
+                    "this is a bug in Stowplan");
   return false;
 }
 
-// The exit code; kFine when there is nothing to write.
+// Returns the exit code; kFine if there is nothing to write.
 int WriteTo(const std::string& path, const auto& make, Console& console) {
   if (path.empty()) return kFine;
   const std::unique_ptr<Output> output = console.Open(path);
@@ -148,7 +148,7 @@ int Pack(const PackOptions& options, Console& console) {
         WriteTo(options.svg, [&] { return pack::DrawPlan(*table, answer.plan); }, console);
     if (plan_code != kFine || svg_code != kFine) return kBadUse;
   } else if (!options.output.empty() || !options.svg.empty()) {
-    console.Note("note: there is no plan that fits, and none is written\n");
+    console.Note("note: no plan fits, so none was written\n");
   }
   const int code = WriteTo(
       options.certificate, [&] { return pack::WriteCertificate(*table, answer, options.capacity); },
@@ -162,7 +162,7 @@ int Pack(const PackOptions& options, Console& console) {
   return fits ? kFine : kFinding;
 }
 
-// NAME:SIZE, a line each. Nothing, and a message, when one is not that.
+// One NAME:SIZE per line. If a line is not that, shows an error and returns nothing.
 std::optional<std::vector<pack::Pool>> ReadPools(std::string_view lines, Console& console) {
   std::vector<pack::Pool> pools;
   while (!lines.empty()) {
@@ -173,12 +173,12 @@ std::optional<std::vector<pack::Pool>> ReadPools(std::string_view lines, Console
     const std::optional<int64_t> size =
         colon == std::string_view::npos ? std::nullopt : page::ParseBytes(word.substr(colon + 1));
     if (!size || name.empty() || name.find_first_of(" \t,") != std::string::npos) {
-      console.ShowError("--pool wants NAME:SIZE, not `" + std::string(word) + "`",
+      console.ShowError("--pool needs NAME:SIZE, not `" + std::string(word) + "`",
                         "such as fast:16MiB; a name has no blanks or commas");
       return std::nullopt;
     }
     if (std::ranges::find(pools, name, &pack::Pool::name) != pools.end()) {
-      console.ShowError("the pool `" + name + "` is there twice");
+      console.ShowError("the pool `" + name + "` is given twice");
       return std::nullopt;
     }
     pools.push_back({name, *size});
@@ -186,21 +186,21 @@ std::optional<std::vector<pack::Pool>> ReadPools(std::string_view lines, Console
   return pools;
 }
 
-// False, and a message, when a number is none.
+// Shows an error and returns false if one of them is not a number.
 bool ReadNumbers(const Arguments& arguments, PackOptions& options, Console& console) {
   const auto seed = ReadCount("seed", arguments, console);
   const auto threads = ReadCount("threads", arguments, console);
   if (!seed || !threads) return false;
   options.seed = *seed;
   if (*threads < 1 || *threads > 1024) {
-    console.ShowError("--threads wants a number from 1 to 1024");
+    console.ShowError("--threads needs a number from 1 to 1024");
     return false;
   }
   options.threads = static_cast<int>(*threads);
   if (const std::string& text = arguments.option("capacity"); !text.empty()) {
     options.capacity = page::ParseBytes(text);
     if (!options.capacity) {
-      console.ShowError("--capacity wants a size, not `" + text + "`", "such as 16GiB or 1048576");
+      console.ShowError("--capacity needs a size, not `" + text + "`", "such as 16GiB or 1048576");
       return false;
     }
   }
@@ -209,7 +209,7 @@ bool ReadNumbers(const Arguments& arguments, PackOptions& options, Console& cons
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0) ||
         seconds > 1e6) {
-      console.ShowError("--time-limit wants seconds, not `" + text + "`", "such as 0.5 or 60");
+      console.ShowError("--time-limit needs seconds, not `" + text + "`", "such as 0.5 or 60");
       return false;
     }
     options.time_limit = seconds;
@@ -220,9 +220,10 @@ bool ReadNumbers(const Arguments& arguments, PackOptions& options, Console& cons
 int Run(const Arguments& arguments, Console& console) {
   const bool is_check = arguments.flag("check");
   if (arguments.positionals.size() != (is_check ? 2 : 1)) {
-    console.ShowError(is_check ? "--check wants a PROBLEM and a PLAN"
-                               : "pack takes one FILE, not `" + arguments.positionals[1] + "` too",
-                      "`stowplan pack --help` shows its options");
+    console.ShowError(
+        is_check ? "--check needs a PROBLEM and a PLAN"
+                 : "pack takes only one FILE; unexpected `" + arguments.positionals[1] + "`",
+        "`stowplan pack --help` shows its options");
     return kBadUse;
   }
   PackOptions options = {.file = arguments.positionals[0],
@@ -235,14 +236,14 @@ int Run(const Arguments& arguments, Console& console) {
   const std::string* const files[] = {&options.output, &options.svg, &options.certificate};
   const auto is_given = [](const std::string* file) { return !file->empty(); };
   if (is_check && std::ranges::any_of(files, is_given)) {
-    console.ShowError("--check looks at a plan, and makes none",
-                      "leave out -o, --svg, --certificate");
+    console.ShowError("--check reads a plan and does not make one",
+                      "leave out -o, --svg and --certificate");
     return kBadUse;
   }
   const auto to_stdout =
       std::ranges::count_if(files, [](const auto* file) { return *file == "-"; });
   if (to_stdout + (options.is_json ? 1 : 0) > 1) {
-    console.ShowError("two things go to standard output", "give one of them a file");
+    console.ShowError("two outputs go to standard output", "write one of them to a file");
     return kBadUse;
   }
   auto pools = ReadPools(arguments.option("pool"), console);
@@ -262,15 +263,16 @@ CommandSpec PackCommand() {
       .name = "pack",
       .summary = "pack buffers into as little memory as possible",
       .details =
-          "Reads buffers with sizes and times (CSV: id,lower,upper,size, as MiniMalloc has\n"
-          "it; docs/pack.md has more columns: alignments, gaps, pins, groups, pools),\n"
-          "chooses offsets so that no two that are alive at once overlap, and says how far\n"
-          "from the optimum the result can be. With --capacity, looks for a plan that\n"
-          "fits, or a proof that there is none; exit code 1 when there is no plan.\n"
+          "Reads buffers with sizes and live ranges, chooses offsets so that no two buffers\n"
+          "alive at the same time overlap, and shows how far from the optimum the result\n"
+          "can be. FILE is CSV with the columns id,lower,upper,size, as in MiniMalloc;\n"
+          "docs/pack.md has optional ones: alignments, gaps, pins, groups, pools.\n"
           "\n"
-          "With --check, looks at a plan instead of making one.\n"
+          "With --capacity, looks for a plan that fits, or a proof that there is none. The\n"
+          "exit code is 1 if no plan was found. With --check, checks a plan instead of\n"
+          "making one.\n"
           "\n"
-          "The answer depends on the problem and the seed alone, unless --time-limit is\n"
+          "The answer depends only on the problem and the seed, unless --time-limit is\n"
           "given.\n",
       .examples =
           "  stowplan pack problem.csv\n"
@@ -282,33 +284,37 @@ CommandSpec PackCommand() {
       .count = Positionals::kAny,
       .options =
           {
-              {.name = "capacity", .value = "SIZE", .help = "find a plan that fits into this"},
-              {.name = "time-limit", .value = "S", .help = "go on for so many seconds"},
-              {.name = "seed", .value = "N", .help = "of chance in the search", .fallback = "1"},
+              {.name = "capacity", .value = "SIZE", .help = "find a plan that fits into SIZE"},
+              {.name = "time-limit", .value = "S", .help = "search for S seconds"},
+              {.name = "seed",
+               .value = "N",
+               .help = "seed of the search's random choices",
+               .fallback = "1"},
               {.name = "threads",
                .value = "N",
-               .help = "work on so many; the plan is the same",
+               .help = "use N threads; the plan does not depend on N",
                .fallback = "1"},
               {.name = "solver",
                .value = "NAME",
-               .help = "use one method alone",
+               .help = "use only this solver",
                .choices = pack::SolverNames()},
               {.name = "pool",
                .value = "NAME:SIZE",
-               .help = "a memory of that size; again for the next one, where the rest spills to",
+               .help = "a memory of this size; repeat for further pools, which take what does not "
+                       "fit the earlier ones",
                .is_list = true},
-              {.name = "check", .help = "two files: a problem, and a plan to look at"},
+              {.name = "check", .help = "take two files, a problem and a plan, and check the plan"},
               {.name = "output",
                .short_name = 'o',
                .value = "FILE",
-               .help = "write the plan there, as CSV"},
-              {.name = "svg", .value = "FILE", .help = "draw the plan there"},
+               .help = "write the plan to this file as CSV"},
+              {.name = "svg", .value = "FILE", .help = "draw the plan to this file"},
               {.name = "certificate",
                .value = "FILE",
-               .help = "write what stowplan-certify checks there"},
+               .help = "write a certificate for stowplan-certify to this file"},
               {.name = "format",
                .value = "KIND",
-               .help = "how to print",
+               .help = "output format",
                .fallback = "text",
                .choices = {"text", "json"}},
           },

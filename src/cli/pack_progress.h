@@ -8,13 +8,13 @@
 
 namespace stowplan::cli {
 
-// "1.02MiB, at least 1.00MiB, 2.0 % apart, 3 s". Nothing where standard error is no terminal.
+// "1.02MiB, at least 1.00MiB, 2.0 % apart, 3 s". Silent unless standard error is a terminal.
 class PackProgress {
  public:
   PackProgress();
 
   void Show(int64_t height, int64_t bound);
-  // The same again, with the time that has passed.
+  // Repeats the line with the current time.
   void Tick();
 
  private:

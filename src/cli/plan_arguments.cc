@@ -13,19 +13,18 @@ namespace stowplan::cli {
 OptionSpec TargetOption() {
   return {.name = "target",
           .value = "NAME",
-          .help = "the machine; without, found",
+          .help = "the machine (default: detected)",
           .choices = TargetNames()};
 }
 
 std::vector<OptionSpec> WithPlanOptions(std::vector<OptionSpec> own) {
-  own.push_back(
-      {.name = "module", .value = "NAME", .help = "in a directory, the module to look at"});
+  own.push_back({.name = "module", .value = "NAME", .help = "the module to use from a directory"});
   own.push_back(TargetOption());
   own.push_back({.name = "xla-version",
                  .value = "NAME",
-                 .help = "the release by whose rules a module without a plan is planned"});
-  own.push_back({.name = "allow-unsound", .help = "use a plan that the check finds wrong"});
-  own.push_back({.name = "allow-unchecked", .help = "use a plan that cannot be checked"});
+                 .help = "plan a module without a plan by the rules of this release"});
+  own.push_back({.name = "allow-unsound", .help = "use a plan even if it fails the check"});
+  own.push_back({.name = "allow-unchecked", .help = "use a plan even if it cannot be checked"});
   return own;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that say which module is planned and how, which most commands share.
+// The options, shared by most commands, that say which module to plan and how.
 #pragma once
 
 #include <vector>
@@ -13,12 +13,12 @@ namespace stowplan::cli {
 // --target
 OptionSpec TargetOption();
 
-// A command's own options, and --module, --target, --xla-version, --allow-unsound and
+// The command's own options, followed by --module, --target, --xla-version, --allow-unsound and
 // --allow-unchecked.
 std::vector<OptionSpec> WithPlanOptions(std::vector<OptionSpec> own);
 
-// What the command line says; options that the command does not have are left alone. Names every
-// module of many on the console's last line while somebody watches.
+// Reads these options from the command line, and leaves those that the command does not have at
+// their defaults. On a terminal, shows which of many modules is being read.
 PlanOptions PlanOptionsOf(const Arguments& arguments, const Console& console);
 
 }  // namespace stowplan::cli

@@ -15,7 +15,7 @@ bool ReadMoment(const Arguments& arguments, Console& console, std::optional<int6
   if (at.empty()) return true;
   time = ParseNumber(at.starts_with("t=") ? std::string_view(at).substr(2) : at);
   if (!time) {
-    console.ShowError("--at wants a moment, not `" + at + "`", "such as --at=120");
+    console.ShowError("--at needs a moment, not `" + at + "`", "such as --at=120");
   }
   return time.has_value();
 }
@@ -37,7 +37,7 @@ bool ChooseSpace(const std::string& name, const explain::Picture& picture,
     space = color;
     return true;
   }
-  std::string hint = "there is";
+  std::string hint = "the memory spaces are";
   for (const report::SpaceTotal& total : summary.spaces)
     hint += fmt::format(" {} ({}),", total.color, page::SpaceText(picture.backend, total.color));
   console.ShowError("there is no memory space `" + name + "`", hint + " all");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --space and --at: which memory space of a plan is looked at, and when.
+// --space and --at: the memory space and the moment to show.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@
 
 namespace stowplan::cli {
 
-// --at as a moment: absent when it is not given. False, and a message, when it is none.
+// Reads --at into `time`, which stays absent if it is not given. If it is not a moment, shows an
+// error and returns false.
 bool ReadMoment(const Arguments& arguments, Console& console, std::optional<int64_t>& time);
 
-// The memory space that --space names; absent: `all`. Of an empty name, the one that takes most.
-// False, and a message, when there is no such space.
+// Sets `space` to the memory space called `name`: absent for `all`, the largest for an empty name.
+// If there is no such space, shows an error and returns false.
 bool ChooseSpace(const std::string& name, const explain::Picture& picture,
                  const report::Summary& summary, Console& console, std::optional<int64_t>& space);
 
@@ -26,8 +27,8 @@ struct ChosenMoment {
   explain::Moment moment;
   bool is_peak = false;  // of its memory space
 };
-// The moment `time` of the curve's memory space; without a time, its peak. Nothing, and a message,
-// when the program does not run then.
+// The moment `time` in the curve's memory space; without a time, its peak. If the program does not
+// run at that time, shows an error and returns nothing.
 std::optional<ChosenMoment> ChooseMoment(std::optional<int64_t> time,
                                          const explain::Picture& picture,
                                          const explain::Curve& curve, Console& console);

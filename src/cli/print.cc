@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan print: a module back to text, in its own dialect or another.
+// stowplan print: prints a module as text, in its own dialect or a different one.
 #include "hlo/print.h"
 
 #include <algorithm>
@@ -87,12 +87,12 @@ CommandSpec PrintCommand() {
       .name = "print",
       .summary = "print a module as HLO text",
       .details =
-          "Reads a module and prints it as HLO text. A text is printed in the dialect it is\n"
-          "written in, byte for byte as XLA wrote it; a proto as XLA's newest long form.\n",
+          "Reads a module and prints it as HLO text. Text is printed in the dialect it was\n"
+          "written in, byte for byte as XLA wrote it; a proto, in XLA's newest long form.\n",
       .examples =
           "  stowplan print module.hlo.pb                       a proto as text\n"
           "  stowplan print --dialect=jaxlib-0.4.35 module.txt  as an older XLA writes it\n"
-          "  stowplan print --dialect=list                      which dialects there are\n"
+          "  stowplan print --dialect=list                      all dialects\n"
           "  stowplan print -o tidy.txt by_hand.hlo             in its canonical form\n",
       .positional = "FILE",
       .count = Positionals::kAtMostOne,
@@ -100,11 +100,11 @@ CommandSpec PrintCommand() {
           {
               {.name = "dialect",
                .value = "NAME",
-               .help = "write as this release of XLA does; `list` shows them"},
+               .help = "print as this release of XLA does; `list` shows all"},
               {.name = "output",
                .short_name = 'o',
                .value = "FILE",
-               .help = "write there, not to standard output"},
+               .help = "write to this file instead of standard output"},
           },
       .run = Run,
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the work is, on the last line of a terminal.
+// Shows progress on the last line of a terminal.
 #pragma once
 
 #include <chrono>
@@ -9,16 +9,16 @@
 
 namespace stowplan::cli {
 
-// Written anew a few times a second, and gone in the end.
+// A line that is updated a few times a second, and erased at the end.
 class ProgressLine {
  public:
-  // Nothing is written unless it is shown: see Listener::is_watched.
+  // Writes nothing unless `is_shown`: see Console::is_watched.
   explicit ProgressLine(bool is_shown) : is_shown_(is_shown) {}
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine();
 
-  // `text()` is what it says; asked for only when it is time.
+  // Calls `text()` only if it is time for an update.
   template <class Text>
   void Show(Text text) {
     if (IsTime()) Write(text());
@@ -30,7 +30,7 @@ class ProgressLine {
 
   bool is_shown_;
   bool has_line_ = false;
-  std::chrono::steady_clock::time_point last_;  // long ago: the first is shown at once
+  std::chrono::steady_clock::time_point last_;  // initially long ago: the first text shows at once
 };
 
 // "[ 12/900] module_0012.jit_step"

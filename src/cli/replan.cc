@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan replan: an assignment made again from a report alone.
+// stowplan replan: repeats an assignment from a report alone.
 #include "session/replan.h"
 
 #include <optional>
@@ -25,7 +25,7 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
   if (!inputs) return kBadUse;
   if (inputs->modules.size() != 1) {
     console.ShowError(inputs->modules.empty() ? "there is no report here"
-                                              : "there are several modules, and this is about one",
+                                              : "there are several modules, but replan takes one",
                       "name the report's file");
     return kBadUse;
   }
@@ -61,13 +61,13 @@ int Run(const Arguments& arguments, Console& console) {
 CommandSpec ReplanCommand() {
   return {
       .name = "replan",
-      .summary = "plan again from a report alone",
+      .summary = "repeat an assignment from a report alone",
       .details =
-          "Makes the assignment of a report again, without the program: values, memory\n"
-          "spaces and who shares a place with whom are taken from the report; sizes, live\n"
-          "ranges, offsets in the heaps, the numbers of allocations, totals and the peak\n"
-          "are derived. Prints the report; what comes out otherwise than it says is told\n"
-          "on standard error, and the exit code is then 1.\n",
+          "Repeats the assignment of a report without the program. The values, their memory\n"
+          "spaces and which of them share memory are taken from the report; sizes, live\n"
+          "ranges, heap offsets, allocation numbers, totals and the peak are derived.\n"
+          "Prints the new report. Differences from the old one go to standard error, and\n"
+          "set the exit code to 1.\n",
       .examples =
           "  stowplan replan report.txt\n"
           "  stowplan replan --stats m-buffer-assignment.txt   what was derived or taken\n",
@@ -77,12 +77,13 @@ CommandSpec ReplanCommand() {
           {
               {.name = "target",
                .value = "NAME",
-               .help = "the machine; found from the sizes",
+               .help = "the machine (default: detected from the sizes)",
                .choices = TargetNames()},
               {.name = "xla-version",
                .value = "NAME",
-               .help = "by the rules of this release; found from how the report is written"},
-              {.name = "stats", .help = "what was derived and what was taken, to standard error"},
+               .help = "use the rules of this release (default: detected from the report)"},
+              {.name = "stats",
+               .help = "print what was derived and what was taken to standard error"},
           },
       .run = Run,
   };

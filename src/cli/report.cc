@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan report: where the memory goes.
+// stowplan report: shows where the memory goes.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -49,7 +49,7 @@ int WriteOut(const std::string& text, int code, const ReportRequest& request, Co
 
 int ReportOne(const InputModule& module, const ReportRequest& request, Console& console) {
   const page::ReportOptions& options = request.options;
-  // Formats other than pages are about the files, and have what these say.
+  // The other formats are about the files themselves, so they show only what these contain.
   const bool is_page =
       options.format == ReportFormat::kText || options.format == ReportFormat::kJson;
   const bool has_neighbours = options.format != ReportFormat::kXla;
@@ -77,18 +77,18 @@ int ReportMany(const Inputs& inputs, const ReportRequest& request, Console& cons
        options.format != ReportFormat::kCsv)) {
     console.ShowError("there are " +
                           CountOf(static_cast<int64_t>(inputs.modules.size()), "module") +
-                          ", and this is about one",
-                      "--module=NAME chooses it; without, `stowplan report` lists them");
+                          ", but this format needs one",
+                      "--module=NAME chooses one; `stowplan report` lists them");
     return kBadUse;
   }
   CountedModules counted = CountGivenOrMade(inputs, options.plan);
   const auto is_made = [](const CountedModule& module) { return module.is_made; };
   if (!counted.modules.empty() && std::ranges::all_of(counted.modules, is_made))
-    console.Note("note: no module has a plan; each gets one, made as XLA does\n");
+    console.Note("note: no module has a plan, so each is planned as XLA does\n");
   console.Show(LeftoverWarnings(counted.leftovers), kMaxLeftovers);
   if (counted.modules.empty()) {
     const Diagnostic* const first = FirstError(counted.first_errors);
-    console.ShowError("none of the modules has a plan that can be read, or made",
+    console.ShowError("no module has a plan that can be read, and none can be planned",
                       first != nullptr ? first->hint : "");
     return kBadUse;
   }
@@ -172,15 +172,14 @@ int Run(const Arguments& arguments, Console& console) {
   }
   if (!CheckDialect(options.dialect, console)) return kBadUse;
   if (!options.dialect.empty() && options.format != ReportFormat::kXla) {
-    console.ShowError("--dialect is about XLA's own text", "add --format=xla");
+    console.ShowError("--dialect requires --format=xla");
     return kBadUse;
   }
-  // An option for one format, given with another, would say nothing.
+  // An option of one format would have no effect on another.
   const auto is_vain = [&](std::string_view option, bool is_given, ReportFormat format,
                            std::string_view name) {
     if (!is_given || options.format == format) return false;
-    console.ShowError("--" + std::string(option) + " is for another format",
-                      "add --format=" + std::string(name));
+    console.ShowError("--" + std::string(option) + " requires --format=" + std::string(name));
     return true;
   };
   if (is_vain("part", !options.part.empty(), ReportFormat::kXla, "xla") ||
@@ -194,7 +193,7 @@ int Run(const Arguments& arguments, Console& console) {
   }
   const std::optional<int64_t> min_size = page::ParseBytes(arguments.option("min-size"));
   if (!min_size) {
-    console.ShowError("--min-size wants a size, not `" + arguments.option("min-size") + "`",
+    console.ShowError("--min-size needs a size, not `" + arguments.option("min-size") + "`",
                       "such as 4096, 512MiB, 16G");
     return kBadUse;
   }
@@ -216,14 +215,15 @@ CommandSpec ReportCommand() {
       .summary = "show where the memory goes, from XLA's memory reports",
       .details =
           "Reads XLA's memory reports of any version: a file, the files of one module, a\n"
-          ".hlo.pb with an assignment in it, or a directory that XLA dumped to. A module\n"
-          "without a report is planned as XLA does it, and a note says so. Of one\n"
-          "module, shows the bytes by memory space and kind, the peak as XLA prints it and\n"
-          "the true one, how full the heaps are, and what is live at the peak. Of several,\n"
-          "lists them, largest first; --module chooses one.\n"
+          ".hlo.pb that contains an assignment, or a dump directory. A module without a\n"
+          "report is planned as XLA does, and a note says so.\n"
           "\n"
-          "Every figure is computed; those in the files that differ, and facts that cannot\n"
-          "all be true, are warnings, and with --strict make the exit code 1.\n",
+          "For one module, shows the bytes by memory space and kind, the peak as XLA prints\n"
+          "it and the true peak, how full the heaps are, and what is live at the peak. For\n"
+          "several modules, lists them, largest first; --module chooses one.\n"
+          "\n"
+          "Every figure is recomputed. Figures in the files that differ, and facts that\n"
+          "contradict each other, are warnings; with --strict they set the exit code to 1.\n",
       .examples =
           "  XLA_FLAGS=--xla_dump_to=dump python train.py    makes JAX write its reports\n"
           "  stowplan report dump/                           all modules, largest first\n"
@@ -237,42 +237,42 @@ CommandSpec ReportCommand() {
       .options = WithPlanOptions({
           {.name = "limit",
            .value = "N",
-           .help = "at most N rows of a table, 0: all (default: 10; all modules)"},
+           .help = "at most N rows per table; 0 shows all (default: 10; all modules)"},
           {.name = "min-size",
            .value = "SIZE",
-           .help = "list only what is at least so large: 4096, 512KiB, 16G",
+           .help = "list only what is at least this large: 4096, 512KiB, 16G",
            .fallback = "0"},
           {.name = "sort",
            .value = "KEY",
-           .help = "values (default: peak) and modules (default: size) by",
+           .help = "sort values (default: peak) and modules (default: size) by",
            .choices = {"size", "peak", "name", "time"}},
           {.name = "reconcile",
-           .help = "show each figure that XLA and JAX print, and how it comes about"},
-          {.name = "strict", .help = "exit code 1 when something in the files is wrong"},
+           .help = "show each figure that XLA and JAX print, and how it is computed"},
+          {.name = "strict", .help = "exit with code 1 if something in the files is wrong"},
           {.name = "format",
            .value = "KIND",
-           .help = "how to print",
+           .help = "output format",
            .fallback = "text",
            .choices = {"text", "xla", "json", "csv", "minimalloc", "proto"}},
           {.name = "dialect",
            .value = "NAME",
-           .help = "xla: write as this release does; `list` shows them"},
+           .help = "xla: write as this release does; `list` shows all"},
           {.name = "part",
            .value = "NAME",
            .help = "xla: only this file",
            .choices = {"assignment", "values", "live-range", "usage"}},
           {.name = "table",
            .value = "NAME",
-           .help = "csv: which one",
+           .help = "csv: the table to write",
            .fallback = kDefaultTable,
            .choices = TableNames()},
           {.name = "allocation",
            .value = "N",
-           .help = "minimalloc: which one (default: the largest of temporaries)"},
+           .help = "minimalloc: the allocation to write (default: the largest temporary one)"},
           {.name = "output",
            .short_name = 'o',
            .value = "FILE",
-           .help = "write there, not to standard output"},
+           .help = "write to this file instead of standard output"},
       }),
       .run = Run,
   };

@@ -11,7 +11,7 @@ namespace stowplan::cli {
 
 class StageTimes {
  public:
-  // What has passed since the last stage is this one's.
+  // Counts the time since the previous stage towards this one.
   void Done(std::string_view stage);
   // A table: stage, milliseconds, peak memory so far.
   [[nodiscard]] std::string Table() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan stats: a module in numbers.
+// stowplan stats: counts the instructions and bytes of a module.
 #include "target/stats.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string ToText(const hlo::Module& module, const Stats& stats,
   page::TextTable overview(
       {page::TextTable::kLeft, page::TextTable::kRight, page::TextTable::kLeft});
   overview.Add({"computations", std::to_string(stats.computations),
-                "of which " + std::to_string(stats.fused_computations) + " are fused"});
+                std::to_string(stats.fused_computations) + " of them fused"});
   overview.Add({"instructions", std::to_string(stats.instructions), ""});
   overview.Add(
       {"parameters", std::to_string(stats.parameters), HumanAndExactBytes(stats.parameter_bytes)});
@@ -161,8 +161,8 @@ CommandSpec StatsCommand() {
       .summary = "count instructions and bytes",
       .details =
           "Counts computations, instructions by opcode, parameters, and the bytes of all\n"
-          "arrays that instructions make, by element type, as if none shared memory with\n"
-          "another. Sizes are those that the target's compiler assigns, with its padding.\n",
+          "arrays that instructions produce, by element type, as if no two shared memory.\n"
+          "Sizes are those of the target's compiler, including its padding.\n",
       .examples =
           "  stowplan stats module.txt\n"
           "  stowplan stats --target=tpu-v5e module.hlo.pb\n"
@@ -172,12 +172,12 @@ CommandSpec StatsCommand() {
           {
               {.name = "target",
                .value = "NAME",
-               .help = "count bytes for",
+               .help = "count bytes for this machine",
                .fallback = "cpu",
                .choices = TargetNames()},
               {.name = "format",
                .value = "KIND",
-               .help = "how to print",
+               .help = "output format",
                .fallback = "text",
                .choices = {"text", "json"}},
               {.name = "top", .value = "N", .help = "list the N largest shapes", .fallback = "10"},

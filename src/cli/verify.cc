@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan verify: is the module well-formed?
+// stowplan verify: checks that modules are well-formed.
 #include "hlo/verify.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct VerifyOptions {
   size_t limit = kMaxErrors;  // complaints shown for each file
 };
 
-// The exit code for this file; its line is appended to `report`.
+// Returns the exit code for this file, and appends its line to `report`.
 int VerifyFile(const std::string& file, size_t limit, Console& console, std::string& report) {
   const std::string name = file == "-" ? "<stdin>" : file;
   const Result<hlo::Module> module = ReadModule(file);
@@ -71,8 +71,8 @@ CommandSpec VerifyCommand() {
       .details =
           "Checks names, order and schedules, parameters, shapes across tuples, loops,\n"
           "branches, calls and fusions, aliases, and the header. Complaints go to standard\n"
-          "error, a line for each file to standard output. The exit code is 1 when there\n"
-          "are complaints.\n",
+          "error, and one line per file to standard output. The exit code is 1 if there are\n"
+          "complaints.\n",
       .examples =
           "  stowplan verify module.txt\n"
           "  stowplan verify dumps/*.hlo.pb 2>complaints.txt\n"
@@ -81,7 +81,7 @@ CommandSpec VerifyCommand() {
       .count = Positionals::kAny,
       .options = {{.name = "limit",
                    .value = "N",
-                   .help = "show at most N complaints for each file, 0: all of them",
+                   .help = "show at most N complaints per file; 0 shows all",
                    .fallback = "20"}},
       .run = Run,
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan view: the memory of a program in one HTML file, or of many in a folder.
+// stowplan view: draws the memory of a program in one HTML file, or of many in a folder.
 #include "view/view.h"
 
 #include <algorithm>
@@ -44,16 +44,17 @@ bool IsFolder(const std::string& path) {
   return path.ends_with('/') || std::filesystem::is_directory(path, error);
 }
 
-// Where several modules go when a file was not asked for: x.html is one, `-` too.
+// Whether several modules go to a folder: not if `output` is a file (x.html) or `-`.
 bool MeansFolder(const std::string& output) {
   return output != "-" && !std::filesystem::path(output).has_extension();
 }
 
-// One page, of one input or of two.
+// Writes one page, for one input or two.
 int ViewPage(const std::vector<Inputs>& inputs, const std::string& output,
              const ViewOptions& options, Console& console) {
   if (output.empty() &&
-      !MayWritePages({std::string(kPage)}, "name another file with -o, or move it away", console))
+      !MayWritePages({std::string(kPage)}, "choose a different file with -o, or move this one",
+                     console))
     return kBadUse;
   view::Scene scene = {
       .title = {}, .modules = {}, .budget = options.budget, .sources = {}, .home = {}};
@@ -85,7 +86,7 @@ std::string FolderFor(const std::string& output) {
   return output.empty() ? std::string(kFolder) : output;
 }
 
-// One input: a page of it, or an index when it has several modules and nothing speaks against it.
+// One input: writes a page, or an index if it has several modules and `output` is not a file.
 int ViewOne(const std::string& input, const std::string& output, const ViewOptions& options,
             Console& console) {
   const std::optional<Inputs> inputs = console.Take(Open({input}));
@@ -93,7 +94,7 @@ int ViewOne(const std::string& input, const std::string& output, const ViewOptio
   std::optional<Inputs> chosen = console.Take(ChooseModules(*inputs, options.plan));
   if (!chosen) return kBadUse;
   const bool has_many = chosen->modules.size() > 1;
-  // LoadOne says what is wrong with a directory in which there is no module.
+  // LoadOne reports what is wrong with a directory without modules.
   if (!chosen->modules.empty() && (IsFolder(output) || (has_many && MeansFolder(output))))
     return ViewIndex({.title = input,
                       .entries = EntriesOf(std::move(chosen->modules)),
@@ -101,11 +102,11 @@ int ViewOne(const std::string& input, const std::string& output, const ViewOptio
                      FolderFor(output), options, console);
   const int code = ViewPage({*inputs}, output, options, console);
   if (code == kFine && has_many && options.plan.module.empty())
-    console.Note("note: -o FOLDER/ writes a page for each of them, and an index\n");
+    console.Note("note: -o FOLDER/ writes a page for each module, and an index\n");
   return code;
 }
 
-// What the plan of a module takes; nothing when there is none.
+// The bytes that the plan of a module takes; nothing if there is no plan.
 std::optional<int64_t> BytesOf(const InputModule& module, const PlanOptions& options) {
   Inputs one;
   one.modules = {module};
@@ -116,8 +117,8 @@ std::optional<int64_t> BytesOf(const InputModule& module, const PlanOptions& opt
   return counted.modules[0].summary.bytes;
 }
 
-// The two of one name that take most, as modules of `inputs`; both as they are when no name is on
-// both sides. Those that cannot be read count last: the page says what is wrong with them.
+// Reduces `inputs` to the two modules of one name that take most; leaves them as they are if no
+// name is on both sides. Modules that cannot be read rank last: the page reports what is wrong.
 void KeepLargest(std::vector<ModulePair> pairs, const ViewOptions& options, InputPair& inputs,
                  Console& console) {
   std::erase_if(pairs, [](const ModulePair& pair) { return !pair.a || !pair.b; });
@@ -139,13 +140,13 @@ void KeepLargest(std::vector<ModulePair> pairs, const ViewOptions& options, Inpu
   }
   if (most >= 0)
     console.Note(
-        fmt::format("note: of {} pairs of modules this is the largest, {} with {} in both\n",
+        fmt::format("note: showing the largest of {} pairs of modules, {} with {} in both\n",
                     pairs.size(), pairs[largest].name, HumanBytes(most)));
   inputs.a.modules = {*std::move(pairs[largest].a)};
   inputs.b.modules = {*std::move(pairs[largest].b)};
 }
 
-// Two: a page of both, or an index of all pairs.
+// Two inputs: writes a page that shows both, or an index of all pairs.
 int ViewTwo(const std::string& a, const std::string& b, const std::string& output,
             const ViewOptions& options, Console& console) {
   std::optional<InputPair> inputs = console.Take(OpenBoth(a, b));
@@ -169,7 +170,7 @@ int ViewTwo(const std::string& a, const std::string& b, const std::string& outpu
   KeepLargest(*std::move(pairs), options, *inputs, console);
   const int code = ViewPage({inputs->a, inputs->b}, output, options, console);
   if (code == kFine && has_many)
-    console.Note("note: -o FOLDER/ compares all modules by their names, and writes an index\n");
+    console.Note("note: -o FOLDER/ compares all modules by name, and writes an index\n");
   return code;
 }
 
@@ -188,15 +189,15 @@ int Run(const Arguments& arguments, Console& console) {
   };
   if (!console.Take(CheckRelease(options.plan.release))) return kBadUse;
   if (!console.Take(page::CheckRoot(options.source_root))) return kBadUse;
-  if (inputs.size() > 2) return refuse("view shows one program, or two beside each other");
+  if (inputs.size() > 2) return refuse("view takes one INPUT, or two to compare");
   if (options.is_against_best && inputs.size() == 2)
-    return refuse("--against=best is about one INPUT, and there are two", "leave one of them out");
+    return refuse("--against=best takes one INPUT, not two", "leave one of them out");
   if (options.is_against_best && options.is_best)
     return refuse("--against=best shows both plans, --policy=best the lower one alone",
                   "leave one of them out");
   if (!arguments.option("time-limit").empty()) {
     if (!options.needs_best())
-      return refuse("--time-limit is for the search of policy best",
+      return refuse("--time-limit limits the search of policy best",
                     "add --against=best or --policy=best");
     const std::optional<double> seconds = ReadSeconds("time-limit", arguments, console);
     if (!seconds) return kBadUse;
@@ -216,31 +217,31 @@ int Run(const Arguments& arguments, Console& console) {
 CommandSpec ViewCommand() {
   return {
       .name = "view",
-      .summary = "draw the memory of a program: one HTML file that opens anywhere",
+      .summary = "draw a program's memory as one self-contained HTML file",
       .details =
-          "Writes one HTML file that needs no server, no network and nothing beside it:\n"
-          "open it, or attach it to a bug report. It shows every value at its place over\n"
-          "the time of the program, what is live at any moment, why a value is alive, and\n"
-          "two programs beside each other when two are given.\n"
+          "Writes one HTML file that needs no server, no network and no other files: open\n"
+          "it, or attach it to a bug report. It shows the place of every value over the\n"
+          "course of the program, what is live at any moment, and why a value is alive.\n"
+          "With two inputs, it shows both side by side.\n"
           "\n"
-          "INPUT is anything with a plan: XLA's reports, a .hlo.pb, a dump directory. A\n"
-          "module alone is planned first, as XLA does.\n"
+          "INPUT can be anything with a plan: XLA's reports, a .hlo.pb, or a dump\n"
+          "directory. A module without a plan is planned first, as XLA does.\n"
           "\n"
-          "Of a directory with several modules, writes a page for each into a folder, and\n"
-          "index.html, which lists them, largest first; of two directories a page for each\n"
-          "two modules of one name, as `stowplan diff` pairs them, largest change first.\n"
-          "When -o names a file (x.html), shows the largest. Without -o, writes view.html,\n"
-          "or view/index.html. In a folder, files that are not its own pages are never\n"
-          "written over.\n"
+          "For a directory with several modules, writes a page per module into a folder,\n"
+          "and index.html, which lists them, largest first. For two directories, writes a\n"
+          "page per pair of modules, matched by name as in `stowplan diff`, largest change\n"
+          "first. If -o names a file (x.html), shows only the largest. Without -o, writes\n"
+          "view.html or view/index.html. Never overwrites files in a folder other than its\n"
+          "own pages.\n"
           "\n"
           "--against=best plans the same program with policy best (see `stowplan assign`)\n"
-          "and shows both plans, with the bytes below which no plan can get.\n",
+          "and shows both plans, with a lower bound for any plan.\n",
       .examples =
           "  stowplan view dump/                           all modules: view/index.html\n"
           "  stowplan view dump/ -o pages/ --budget=16GiB\n"
           "  stowplan view dump/ -o view.html              the largest module\n"
           "  stowplan view m.hlo.pb --source-root=. -o view.html\n"
-          "  stowplan view before.hlo.pb after.hlo.pb      beside each other: view.html\n"
+          "  stowplan view before.hlo.pb after.hlo.pb      side by side: view.html\n"
           "  stowplan view before/ after/ -o change/       all modules of both\n"
           "  stowplan view dump/ --module=step --against=best   how much lower can it get?\n",
       .positional = "INPUT",
@@ -252,20 +253,20 @@ CommandSpec ViewCommand() {
            .help = "where to write: a file, `-` for standard output, or FOLDER/ for an index"},
           {.name = "against",
            .value = "POLICY",
-           .help = "show the plan of this policy for the same program beside it",
+           .help = "also show the plan that this policy makes for the same program",
            .choices = {"best"}},
           {.name = "policy",
            .value = "NAME",
-           .help = "which plan to show: XLA's, or a lower one",
+           .help = "show XLA's plan, or a smaller one",
            .fallback = "xla",
            .choices = {"xla", "best"}},
-          {.name = "time-limit", .value = "S", .help = "best: search for so many seconds"},
+          {.name = "time-limit", .value = "S", .help = "best: search for S seconds"},
           {.name = "budget",
            .value = "SIZE",
-           .help = "what the main memory has, 14GiB or so: a line in memory space 0"},
+           .help = "draw a line at this size in memory space 0, such as 14GiB"},
           {.name = "source-root",
            .value = "DIR",
-           .help = "put the source files below it into the page"},
+           .help = "include the source files in DIR in the page"},
       }),
       .run = Run,
   };

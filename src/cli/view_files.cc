@@ -28,7 +28,7 @@ bool MayWritePages(const std::vector<std::string>& paths, std::string_view hint,
   Diagnostics refused;
   for (const std::string& path : paths) {
     if (MayWrite(path)) continue;
-    refused.push_back(Fail(path, "is there, and not from `stowplan view`").error()[0]);
+    refused.push_back(Fail(path, "exists and was not written by `stowplan view`").error()[0]);
   }
   if (refused.empty()) return true;
   refused[0].hint = hint;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files `stowplan view` may write over.
+// Which files `stowplan view` may overwrite.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace stowplan::cli {
 
-// Whether each of these is not there yet, or a page that `stowplan view` wrote. Else messages: a
-// folder is easily the wrong one.
+// Whether each of these files does not exist yet, or is a page that `stowplan view` wrote.
+// Otherwise shows errors and returns false: it is easy to name the wrong folder.
 bool MayWritePages(const std::vector<std::string>& paths, std::string_view hint, Console& console);
 
 }  // namespace stowplan::cli

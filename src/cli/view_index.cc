@@ -35,7 +35,7 @@ class IndexWriter {
   IndexWriter(std::string folder, const page::ViewOptions& options, Console& console)
       : folder_(std::move(folder)), options_(options), console_(console) {}
 
-  // False, and a message, when nothing more can be written.
+  // Shows an error and returns false if nothing more can be written.
   bool Add(const IndexEntry& entry, const std::string& file) {
     Diagnostics problems;
     const Result<std::string> page = PageOf(entry, file, problems);
@@ -43,7 +43,7 @@ class IndexWriter {
     for (const Diagnostic& problem : problems) {
       if (problem.severity == Severity::kWarning) warnings_.push_back(problem);
     }
-    // In a list a failure is one line.
+    // In the index a failure takes one line.
     const Diagnostic* const first = FirstError(problems);
     if (page && first != nullptr) leftovers_.push_back({entry.name, OneLine(*first)});
     if (page) return Write(file, *page);
@@ -58,11 +58,11 @@ class IndexWriter {
     leftovers.insert(leftovers.begin(), leftovers_.begin(), leftovers_.end());
     console_.Show(LeftoverWarnings(leftovers), kMaxLeftovers);
     if (index_.rows.empty()) {
-      console_.Show(first_error_);  // with what to do about it
-      console_.ShowError("none of the modules could be shown");
+      console_.Show(first_error_);  // with its hint
+      console_.ShowError("no module could be shown");
       return kBadUse;
     }
-    // Of two inputs the largest change first. Those that are equal as they came: by name.
+    // For two inputs, the largest change comes first. Equal ones stay in order, which is by name.
     const auto key = [&](const view::IndexRow& row) {
       const int64_t change = std::abs(row.bytes - row.base_bytes.value_or(0));
       return std::pair(compared.empty() ? 0 : change, row.bytes);
@@ -80,7 +80,7 @@ class IndexWriter {
     }
     const std::string name(view::kIndexPage);
     if (!Write(name, *page)) return kBadUse;
-    console_.Note(fmt::format("note: {} of {}, {} in all\n", (fs::path(folder_) / name).string(),
+    console_.Note(fmt::format("note: {} of {}, {} in total\n", (fs::path(folder_) / name).string(),
                               CountOf(static_cast<int64_t>(index_.rows.size()), "module"),
                               HumanBytes(written_)));
     return kFine;
@@ -158,7 +158,7 @@ class IndexWriter {
   Console& console_;
   view::Index index_;
   Diagnostics warnings_;
-  Diagnostics first_error_;          // of the first that cannot be shown
+  Diagnostics first_error_;          // of the first module that cannot be shown
   std::vector<Leftover> leftovers_;  // modules that cannot be shown
   int64_t written_ = 0;              // bytes
 };
@@ -202,7 +202,7 @@ int ViewIndex(IndexInput input, const std::string& folder, const page::ViewOptio
     files.push_back(names.NameFor(entry.name));
     paths.push_back((fs::path(folder) / files.back()).string());
   }
-  if (!MayWritePages(paths, "name another folder with -o, or move it away", console))
+  if (!MayWritePages(paths, "choose a different folder with -o, or move the file", console))
     return kBadUse;
   IndexWriter writer(folder, options, console);
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan view of many modules: a page for each, and one that lists them.
+// stowplan view for many modules: a page for each, and an index.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,29 @@
 
 namespace stowplan::cli {
 
-// A page: a module, or one beside that which it is compared with.
+// A page: a module, and the module that it is compared with, if any.
 struct IndexEntry {
   std::string name;
   InputModule module;
   std::optional<InputModule> base = {};
-  std::string only = {};  // "A" or "B", where two inputs are compared and one of them has it
+  std::string only = {};  // "A" or "B", if two inputs are compared and only that one has it
 };
 
-// The modules of one input.
+// One entry per module.
 std::vector<IndexEntry> EntriesOf(std::vector<InputModule> modules);
-// Those of two.
+// One entry per pair.
 std::vector<IndexEntry> EntriesOf(std::vector<ModulePair> pairs);
 
 struct IndexInput {
   std::string title;
-  std::vector<std::string> compared = {};  // what A and B are; empty: there is one input
+  std::vector<std::string> compared = {};  // what A and B are; empty: there is only one input
   std::vector<IndexEntry> entries;
   std::vector<Leftover> leftovers;
 };
 
-// Writes the pages into `folder`, which is made; index.html last, so that what it names is there.
-// What cannot be shown is listed with the reason. Nothing is written when a page would take the
-// place of another's file. The exit code.
+// Creates `folder` and writes the pages into it; index.html comes last, so that everything it links
+// to exists. Modules that cannot be shown are listed with the reason. Writes nothing if a page
+// would overwrite a file that is not one. Returns the exit code.
 int ViewIndex(IndexInput input, const std::string& folder, const page::ViewOptions& options,
               Console& console);
 

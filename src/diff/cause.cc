@@ -275,7 +275,7 @@ class Grouper {
       } else if (!key.factors.empty()) {
         name += key.factors + " times the elements";
       } else {
-        name += "another layout";
+        name += "a different layout";
       }
     }
     return name;

@@ -22,7 +22,7 @@ std::string FileOf(const report::Report& report) {
 Result<bool> CheckPlaces(const report::Report& report) {
   if (!report.has_assignment)
     return Fail(FileOf(report), "has no buffer assignment",
-                "explain needs to know what lies where");
+                "explain needs to know where values lie");
   int64_t sum = 0;
   for (const report::Allocation& allocation : report.allocations.rows()) {
     if (allocation.size < 0 || __builtin_add_overflow(sum, allocation.size, &sum))
@@ -36,9 +36,9 @@ Result<bool> CheckPlaces(const report::Report& report) {
         *end > report.allocations[value.allocation].size) {
       return Fail(FileOf(report),
                   "the value " + ValueName(report, report::ValueId(i)) +
-                      " lies outside of allocation " +
+                      " lies outside allocation " +
                       std::to_string(report.allocations[value.allocation].number),
-                  "`stowplan check` shows all that is wrong with a plan");
+                  "`stowplan check` shows everything that is wrong with a plan");
     }
   }
   return true;
@@ -71,14 +71,14 @@ void AddUnknowns(Picture& picture) {
   const report::Report& report = *picture.report;
   const auto say = [&](std::string sentence) { picture.unknown.push_back(std::move(sentence)); };
   if (!report::HasPeak(report)) {
-    say("When values are alive is not known: no file has live ranges, and there is no module to "
-        "find them from. So the peak is not known.");
+    say("The live ranges are not known, because no file has them and there is no module to derive "
+        "them from. So the peak is not known.");
   }
   if (picture.module == nullptr)
-    say("There is no module: source lines and op_names are those that the report has.");
+    say("There is no module, so source lines and op_names are only those in the report.");
   if (!report.has_value_list)
-    say("Who reads what is not known: no file lists the uses of values. So activations and loop "
-        "state are counted as temporaries where nothing else shows them.");
+    say("No file lists the uses of values, so activations and loop state count as temporaries "
+        "unless something else identifies them.");
   size_t shapeless = 0;
   size_t untimed = 0;
   for (size_t i = 0; i < picture.values.size(); ++i) {
@@ -89,12 +89,11 @@ void AddUnknowns(Picture& picture) {
   }
   if (shapeless != 0)
     say("The shape of " + Count(shapeless, "value") +
-        " is not known: nothing of them is called "
-        "padding.");
+        " is not known, so none of their bytes count as padding.");
   if (untimed != 0 && report::HasPeak(report))
     say(Count(untimed, "value") +
-        " without a live range never count as live; in the footprint "
-        "they stand apart.");
+        " without a live range never count as live; the footprint lists them "
+        "separately.");
 }
 
 }  // namespace

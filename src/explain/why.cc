@@ -293,9 +293,9 @@ std::string_view Describe(AliasRule rule) {
     case AliasRule::kTuple:
       return "an element of a tuple";
     case AliasRule::kBitcast:
-      return "the same bytes in another shape";
+      return "the same bytes with a different shape";
     case AliasRule::kLoop:
-      return "the state of a loop has one place";
+      return "loop state stays in one place";
     case AliasRule::kArgument:
       return "the argument of a call";
     case AliasRule::kResult:
@@ -305,21 +305,21 @@ std::string_view Describe(AliasRule rule) {
     case AliasRule::kDonated:
       return "an output in a donated parameter";
     case AliasRule::kAsync:
-      return "the begin and end of one operation";
+      return "the start and end of one operation";
     case AliasRule::kReusedPlace:
       return "computed where its operand dies";
     case AliasRule::kHandedOn:
       break;
   }
-  return "handed on unchanged";
+  return "passed on unchanged";
 }
 
 std::string_view Describe(Holder holder) {
   switch (holder) {
     case Holder::kLastUse:
-      return "the one that reads it last";
+      return "the instruction that reads it last";
     case Holder::kLiveOut:
-      return "it is a part of the result";
+      return "it is part of the result";
     case Holder::kParameter:
       return "it belongs to the caller";
     case Holder::kLoop:
@@ -327,9 +327,9 @@ std::string_view Describe(Holder holder) {
     case Holder::kCaller:
       return "the instruction that runs its computation";
     case Holder::kSuccessor:
-      return "nobody: the next value of its buffer takes its place";
+      return "nothing: the next value of its buffer takes its place";
     case Holder::kNobody:
-      return "nobody reads it";
+      return "nothing reads it";
     case Holder::kUnknown:
       break;
   }

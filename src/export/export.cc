@@ -69,7 +69,7 @@ std::vector<int64_t> OwnedBytes(const Subject& subject) {
 
 Result<std::string> Write(const Subject& subject, Format format) {
   if (NeedsMoment(format) && !subject.moment)
-    return Fail({}, "when values are alive is not known, so nothing is at its peak");
+    return Fail({}, "the live ranges are not known, so there is no peak");
   switch (format) {
     case Format::kPprof:
       return WritePprof(subject);

@@ -48,7 +48,7 @@ std::string WriteLock(const std::vector<Figure>& figures, std::string_view what)
 Result<std::vector<Figure>> ReadLock(const std::string& file, std::string_view text,
                                      std::string_view what) {
   if (!text.starts_with(kHead))
-    return Fail(file, "this is no lock file",
+    return Fail(file, "this is not a lock file",
                 "`stowplan gate --update --lock=FILE INPUT` writes one");
   std::vector<Figure> figures;
   std::map<std::pair<std::string, int64_t>, uint32_t> lines;
@@ -59,9 +59,9 @@ Result<std::vector<Figure>> ReadLock(const std::string& file, std::string_view t
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (number == 1 && line.substr(kHead.size()) != what) {
       return Fail(file,
-                  "this lock file is about another figure: `" +
+                  "this lock file is for a different figure: `" +
                       std::string(line.substr(kHead.size())) + "`, not `" + std::string(what) + "`",
-                  "--of says which one is meant");
+                  "--of chooses the figure");
     }
     if (line.empty() || line.starts_with('#')) continue;
     const std::optional<int64_t> bytes = TakeNumber(line);
@@ -73,7 +73,8 @@ Result<std::vector<Figure>> ReadLock(const std::string& file, std::string_view t
     const auto [row, is_new] = lines.try_emplace({std::string(line), *space}, number);
     if (!is_new) {
       errors.push_back(
-          ErrorAt(file, number, "line " + std::to_string(row->second) + " is about the same"));
+          ErrorAt(file, number,
+                  "line " + std::to_string(row->second) + " has the same module and memory space"));
       continue;
     }
     figures.push_back({.module = std::string(line), .space = space, .bytes = *bytes});

@@ -86,7 +86,7 @@ std::string CountOf(size_t count, const char* thing) {
 void VerifyGetTupleElement(Verifier& v, InstrId id) {
   const ShapeId tuple = v.shape(v.module.operands_of(id)[0]);
   if (!v.module.shapes.is_tuple(tuple)) {
-    v.complaints.At(id, "its operand is no tuple but " + v.Describe(tuple));
+    v.complaints.At(id, "its operand is not a tuple but " + v.Describe(tuple));
     return;
   }
   const int64_t index = v.module.NumberOr(id, AttributeKey::kIndex, -1);
@@ -104,7 +104,7 @@ void VerifyTuple(Verifier& v, InstrId id) {
   const std::span<const InstrId> operands = v.module.operands_of(id);
   const ShapeId shape = v.shape(id);
   if (!v.module.shapes.is_tuple(shape)) {
-    v.complaints.At(id, "its shape is no tuple but " + v.Describe(shape));
+    v.complaints.At(id, "its shape is not a tuple but " + v.Describe(shape));
     return;
   }
   const std::span<const ShapeId> elements = v.module.shapes.elements(shape);
@@ -163,7 +163,7 @@ void VerifyDone(Verifier& v, InstrId id, int64_t part_number) {
   const auto part = v.FindPart(v.shape(start), {&part_number, 1});
   if (!part) {
     v.complaints.At(id, "its operand " + Quote(v.module.name(start)) +
-                            " is no asynchronous operation but " + v.Describe(v.shape(start)));
+                            " is not an asynchronous operation but " + v.Describe(v.shape(start)));
   } else if (!v.IsCompatible(v.shape(id), *part) && !v.IsEmptyTuple(*part)) {
     v.complaints.At(id, "its shape and the result of " + Quote(v.module.name(start)) +
                             " differ: " + v.DescribeDifference(v.shape(id), *part));

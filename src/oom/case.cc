@@ -158,8 +158,7 @@ bool IsKernel(const Incident& incident) {
 }
 
 std::string SpaceWords(const Incident& incident) {
-  if (incident.kind == Kind::kHost || incident.backend == Backend::kCpu)
-    return "the machine's memory";
+  if (incident.kind == Kind::kHost || incident.backend == Backend::kCpu) return "the host's memory";
   if (incident.space == "hbm") return "the TPU's main memory (hbm)";
   if (incident.space == "vmem") return "the TPU's vector memory (vmem)";
   if (incident.space == "smem") return "the TPU's scalar memory (smem)";

@@ -104,8 +104,8 @@ Explanation Explain(const Log& log, size_t incident) {
   });
   if (causes.empty())
     causes.push_back({.kind = CauseKind::kTooLarge,
-                      .what = "more is wanted than there is",
-                      .why = "The log says no more than that.",
+                      .what = "more memory was requested than there is",
+                      .why = "The log says nothing else.",
                       .bytes = one.lack,
                       .is_sure = true});
   for (const Cause& cause : causes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum: what was wanted, what there was, what it is made of; and what nobody said.
+// The figures: what was requested, what was available, what it is made of; and what is not known.
 #include <fmt/format.h>
 
 #include "oom/causes.h"
@@ -68,53 +68,58 @@ std::string HeadlineOf(const Case& one) {
   switch (incident.kind) {
     case Kind::kCompile:
       if (incident.used && incident.limit)
-        return fmt::format("The compiler gave up: the program needs {} of {}, and there are {}.",
-                           text(incident.used), space, text(incident.limit));
+        return fmt::format(
+            "The compiler gave up: the program needs {} of {}, but there are only {}.",
+            text(incident.used), space, text(incident.limit));
       return fmt::format("The compiler gave up: the program does not fit into {}.", space);
     case Kind::kScoped: {
       const std::string who = incident.instruction.empty()
                                   ? std::string("one instruction")
                                   : fmt::format("`{}`", incident.instruction);
       if (incident.used && incident.limit)
-        return fmt::format("The compiler gave up: {} wants {} of scratch in {}, and may have {}.",
-                           who, text(incident.used), space, text(incident.limit));
+        return fmt::format(
+            "The compiler gave up: {} needs {} of scratch in {}, but the limit is {}.", who,
+            text(incident.used), space, text(incident.limit));
       return fmt::format("The compiler gave up: the scratch memory of {} does not fit into {}.",
                          who, space);
     }
     case Kind::kLoad:
       return fmt::format(
-          "The program was compiled, but could not be loaded: it wants {} of {} in one piece, and "
-          "{} are free.",
-          text(incident.requested), space, incident.free ? text(incident.free) : "fewer");
+          "The program was compiled, but could not be loaded: it needs {} of {} in one piece, but "
+          "only {} free.",
+          text(incident.requested), space,
+          incident.free ? text(incident.free) + " are" : "less is");
     case Kind::kHost:
       if (!incident.is_failure && incident.requested)
         return fmt::format(
-            "A warning, no failure: one allocation of {} is a good part of what is free of {}.",
+            "A warning, not a failure: one allocation of {} is a large part of the free space in "
+            "{}.",
             text(incident.requested), space);
       if (incident.requested)
-        return fmt::format("{} of {} were wanted in one piece, and were not there.",
-                           text(incident.requested), space);
-      return "The machine's own memory ran out, not that of a device.";
+        return fmt::format("A request for {} of {} in one piece failed.", text(incident.requested),
+                           space);
+      return "The host's own memory ran out, not that of a device.";
     case Kind::kDriver:
       if (incident.requested)
         return fmt::format("The driver refused {} of {}.", text(incident.requested), space);
-      return "A library or the driver found no memory on the GPU, beside XLA's pool.";
+      return "A library or the driver found no GPU memory outside XLA's pool.";
     case Kind::kBuffer:
       if (!incident.is_failure && incident.requested)
         return fmt::format(
-            "A warning, no failure: {} in one piece were not there, and XLA went on without.",
+            "A warning, not a failure: {} in one piece were not available, and XLA went on "
+            "without.",
             text(incident.requested));
       if (!incident.requested)
         return "An allocation failed; the log does not say how large it was.";
       if (const std::optional<Size> free = FreeOf(incident); free && free->bytes >= 0)
-        return fmt::format("{} were wanted in one piece, and of {} {} are free.",
+        return fmt::format("A request for {} in one piece failed: {} has {} free.",
                            text(incident.requested), space, text(free));
-      return fmt::format("{} of {} were wanted in one piece, and were not there.",
-                         text(incident.requested), space);
+      return fmt::format("A request for {} of {} in one piece failed.", text(incident.requested),
+                         space);
     case Kind::kOther:
       break;
   }
-  return "Memory ran out, in words that are not known here: " + incident.message;
+  return "Memory ran out, with a message that Stowplan does not know: " + incident.message;
 }
 
 std::vector<Figure> FiguresOf(const Case& one) {
@@ -129,7 +134,7 @@ std::vector<Figure> FiguresOf(const Case& one) {
     table.Add(
         "free", FreeOf(incident),
         FreeOf(incident) == Minus(incident.pool.limit, incident.pool.in_use) && incident.pool.limit
-            ? "limit less in use"
+            ? "limit minus in use"
             : "");
     table.Add("largest free piece", incident.largest_free);
   }
@@ -143,8 +148,8 @@ std::vector<Figure> FiguresOf(const Case& one) {
                 ? Percent(*incident.pool.in_use, *incident.limit) + " of the limit"
                 : "");
   table.Add("most in use so far", incident.pool.max_in_use);
-  table.Add("free on the device", incident.device_free, "by its driver");
-  table.Add("the device has", incident.device_total, "by its driver");
+  table.Add("free on the device", incident.device_free, "says the driver");
+  table.Add("the device has", incident.device_total, "says the driver");
   table.Add(
       "lacking", one.lack,
       one.lack && incident.used ? Percent(*one.lack, *incident.used) + " of what is needed" : "");
@@ -160,22 +165,23 @@ std::vector<std::string> UnknownOf(const Case& one) {
   if (incident.used && incident.limit && incident.exceeded &&
       !Agree(*Minus(incident.used, incident.limit), *incident.exceeded))
     unknown.push_back(fmt::format(
-        "The figures do not add up: {} less {} is not {}. The text may be damaged.",
+        "The figures do not add up: {} minus {} is not {}. The text may be damaged.",
         SizeText(*incident.used), SizeText(*incident.limit), SizeText(*incident.exceeded)));
-  if (is_device && !one.limit) unknown.emplace_back("How much memory there is: no line says it.");
+  if (is_device && !one.limit)
+    unknown.emplace_back("How much memory there is: no line of the log says so.");
   if (incident.kind == Kind::kBuffer && !incident.pool.in_use && !incident.free)
     unknown.emplace_back(
-        "What was in use: allocators tell it in the lines before the error (Stats: Limit, InUse), "
-        "which are not here.");
+        "What was in use: allocators print that before the error (Stats: Limit, InUse), but these "
+        "lines are missing.");
   if (is_device && incident.buffers.empty())
     unknown.emplace_back("Which buffers the memory is for: the log has no list of them.");
   if (incident.kind == Kind::kBuffer && incident.backend == Backend::kGpu &&
       !incident.program.total)
     unknown.emplace_back(
-        "What the program needs in all: XLA says it under `BufferAssignment stats`, which is not "
-        "here.");
+        "What the program needs in total: XLA prints that under `BufferAssignment stats`, which is "
+        "missing.");
   if (incident.kind == Kind::kCompile && incident.space == "hbm" && !incident.program.arguments)
-    unknown.emplace_back("How much of it is arguments.");
+    unknown.emplace_back("How much of it is for arguments.");
   return unknown;
 }
 

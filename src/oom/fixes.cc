@@ -19,7 +19,7 @@ Fix PaddingFix(const Case& one, const Cause& cause) {
   Fix fix{.cause = cause.kind,
           .what = "choose shapes that fill the tiles",
           .how = {},
-          .note = "The innermost dimension comes in steps of 128, the next one of 8.",
+          .note = "The innermost dimension is padded to a multiple of 128, the next one to 8.",
           .saves = cause.bytes,
           .effort = 2};
   std::vector<const Buffer*> worst;
@@ -45,7 +45,7 @@ Fix PaddingFix(const Case& one, const Cause& cause) {
                           shape->dimensions[static_cast<size_t>(order->second)],
                           shape->dimensions[static_cast<size_t>(order->minor)]);
     } else {
-      line += ": merge its innermost dimensions with another one";
+      line += ": merge its innermost dimension with another one";
     }
     fix.how.push_back(std::move(line));
   }
@@ -71,7 +71,7 @@ std::vector<Fix> ShapeFixes(const Case& one, const Cause& cause, const Buffer& b
                                 ? "jax.experimental.pallas.ops.tpu.flash_attention"
                                 : "jax.nn.dot_product_attention(q, k, v, implementation='cudnn')"},
                            {"torch_xla.experimental.custom_kernel.flash_attention(q, k, v)"},
-                           {"an attention that works in blocks"}),
+                           {"an attention implementation that works in blocks"}),
               .note = "It grows with the square of the sequence.",
               .saves = cause.bytes,
               .effort = 2}));
@@ -92,10 +92,10 @@ std::vector<Fix> ShapeFixes(const Case& one, const Cause& cause, const Buffer& b
   if (shape->type == "f32")
     fixes.push_back(
         Judged(one, {.cause = cause.kind,
-                     .what = "use 16 bits for it, where precision allows",
+                     .what = "use 16 bits for it, if the precision suffices",
                      .how = Words(one, {"x.astype(jnp.bfloat16)"}, {"x.to(torch.bfloat16)"},
                                   {"tf.cast(x, tf.bfloat16)"}),
-                     .note = "Changes results.",
+                     .note = "This changes results.",
                      .saves = cause.bytes ? std::optional(Size{.bytes = cause.bytes->bytes / 2,
                                                                .slack = cause.bytes->slack / 2})
                                           : std::nullopt,
@@ -112,7 +112,7 @@ Fix Shard(const Case& one, const Cause& cause) {
                        {"torch_xla.distributed.spmd.mark_sharding(x, mesh, spec)"},
                        {"tf.distribute, DTensor"}),
           .note = one.incident.kind == Kind::kCompile
-                      ? "A shape that is as large as the whole batch or model was not sharded."
+                      ? "A shape as large as the whole batch or model was not sharded."
                       : "",
           .effort = 3};
 }
@@ -125,14 +125,14 @@ std::vector<Fix> RematFixes(const Case& one, const Cause& cause) {
                      .how = {"LIBTPU_INIT_ARGS=--xla_tpu_rematerialization_algo=PEAK_PRIORITY",
                              "LIBTPU_INIT_ARGS=--xla_latency_hiding_scheduler_rerun=5",
                              "LIBTPU_INIT_ARGS=--xla_tpu_enable_latency_hiding_scheduler=false"},
-                     .note = "Costs time, of the compiler or of each step.",
+                     .note = "This costs time, in the compiler or in each step.",
                      .effort = 1});
   } else {
     fixes.push_back({.cause = cause.kind,
                      .what = "let XLA aim lower, or hide less latency",
                      .how = {"XLA_FLAGS=--xla_gpu_memory_limit_slop_factor=80",
                              "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=false"},
-                     .note = "Without flags the first is 95, the second false.",
+                     .note = "By default, the first is 95 and the second false.",
                      .effort = 1});
   }
   return fixes;
@@ -179,7 +179,7 @@ std::vector<Fix> FixesFor(const Case& one, const Cause& cause) {
       return {Judged(one, {.cause = cause.kind,
                            .what = "see how much a better packing of the same program would save",
                            .how = {"stowplan assign --policy=best MODULE"},
-                           .note = "XLA has no option for it; another order or batch packs "
+                           .note = "XLA has no option for it; a different order or batch packs "
                                    "otherwise.",
                            .saves = cause.bytes,
                            .effort = 2})};
@@ -193,7 +193,7 @@ std::vector<Fix> FixesFor(const Case& one, const Cause& cause) {
                                 "sharding.with_memory_kind('pinned_host')"},
                                {"model.to(torch.bfloat16)"},
                                {"tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')"}),
-                           .note = "16 bits change results, the host costs time.",
+                           .note = "16 bits change results; the host costs time.",
                            .saves = Size{.bytes = cause.bytes ? cause.bytes->bytes / 2 : 0,
                                          .slack = cause.bytes ? cause.bytes->slack : 0},
                            .effort = 3})};

@@ -44,7 +44,8 @@ Fix Donate(const Case& one, CauseKind cause, const std::optional<Size>& saves) {
            one, {"jax.jit(step, donate_argnums=(0,))", "jax.jit(step, donate_argnames=('state',))"},
            {"update tensors in place: PyTorch/XLA then aliases them"},
            {"tf.Variable.assign: variables are updated in place"}),
-       .note = IsJax(one) ? "Only an argument with the shape and type of a result helps." : "",
+       .note =
+           IsJax(one) ? "This helps only if an argument has the shape and type of a result." : "",
        .saves = saves,
        .effort = 1});
 }
@@ -53,7 +54,7 @@ Fix SmallerBatch(const Case& one, CauseKind cause) {
   Fix fix{.cause = cause,
           .what = "use a smaller batch, or work through it in pieces",
           .how = Words(one, {"jax.lax.map(f, xs, batch_size=N)"},
-                       {"a smaller batch of the DataLoader"}, {"dataset.batch(N)"}),
+                       {"a smaller batch in the DataLoader"}, {"dataset.batch(N)"}),
           .note = {},
           .effort = 3};
   const std::optional<Size>& temporaries = one.incident.program.temporaries;
@@ -73,21 +74,20 @@ Fix SmallerBatch(const Case& one, CauseKind cause) {
 Fix Checkpoint(const Case& one, CauseKind cause, const std::string& place,
                const std::optional<Size>& saves) {
   return Judged(
-      one,
-      {.cause = cause,
-       .what = place.empty() ? std::string("compute values again in the backward pass instead of "
-                                           "keeping them")
-                             : fmt::format("compute what {} makes again in the backward pass "
-                                           "instead of keeping it",
-                                           place),
-       .how =
-           Words(one,
-                 {"@jax.checkpoint on each layer, inside of the scan over layers",
-                  "jax.checkpoint(layer, policy=jax.checkpoint_policies.nothing_saveable)"},
-                 {"torch_xla.utils.checkpoint.checkpoint(layer, x)"}, {"tf.recompute_grad(layer)"}),
-       .note = "Costs about one more forward pass.",
-       .saves = saves,
-       .effort = 2});
+      one, {.cause = cause,
+            .what = place.empty() ? std::string("recompute values in the backward pass instead of "
+                                                "keeping them")
+                                  : fmt::format("recompute the values of {} in the backward pass "
+                                                "instead of keeping them",
+                                                place),
+            .how = Words(one,
+                         {"@jax.checkpoint on each layer, inside the scan over layers",
+                          "jax.checkpoint(layer, policy=jax.checkpoint_policies.nothing_saveable)"},
+                         {"torch_xla.utils.checkpoint.checkpoint(layer, x)"},
+                         {"tf.recompute_grad(layer)"}),
+            .note = "This costs about one more forward pass.",
+            .saves = saves,
+            .effort = 2});
 }
 
 std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
@@ -97,22 +97,22 @@ std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
     case CauseKind::kOtherProcess:
       return {
           Judged(one, {.cause = cause.kind,
-                       .what = "see who has the GPU's memory, and end or shrink it",
+                       .what = "find out what holds the GPU's memory, and end or shrink it",
                        .how = {"nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
                        .note = "On AMD: rocm-smi --showpids.",
                        .saves = cause.bytes}),
           {.cause = cause.kind,
-           .what = "let each of several JAX processes take a part, or only what it needs",
+           .what = "limit each of several JAX processes to a share, or to what it needs",
            .how = Words(
                one, {"XLA_PYTHON_CLIENT_MEM_FRACTION=.40", "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
                {"PJRT_ALLOCATOR_FRACTION=.40", "PJRT_ALLOCATOR_PREALLOCATE=false"},
                {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
-           .note = "TensorFlow beside JAX takes the GPU too: "
+           .note = "TensorFlow in the same process takes GPU memory too: "
                    "tf.config.set_visible_devices([], 'GPU')."}};
     case CauseKind::kOutsidePool:
       return {
           {.cause = cause.kind,
-           .what = "leave more memory outside of XLA's pool",
+           .what = "leave more memory outside XLA's pool",
            .how = Words(
                one, {"XLA_PYTHON_CLIENT_MEM_FRACTION=.60", "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
                {"PJRT_ALLOCATOR_FRACTION=.60"}, {"TF_FORCE_GPU_ALLOW_GROWTH=true"}),
@@ -128,7 +128,7 @@ std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
     case CauseKind::kPoolFragmented: {
       if (is_tpu)
         return {{.cause = cause.kind,
-                 .what = "load the program before small arrays cut the memory into pieces, and "
+                 .what = "load the program before small arrays fragment the memory, and "
                          "drop arrays that are not needed",
                  .how = {"step.lower(*args).compile() first",
                          "for a in jax.live_arrays(): print(a.nbytes, a.shape, a.dtype)"},
@@ -148,19 +148,19 @@ std::vector<Fix> PoolFixes(const Case& one, const Cause& cause) {
              .what = "let XLA split the temporaries into pieces that fit",
              .how = {fmt::format("XLA_FLAGS=--xla_multiheap_size_constraint_per_heap={}",
                                  incident.largest_free->bytes / kMiB * kMiB)},
-             .note = "Helps when the request is for temporaries of a program."});
+             .note = "This helps if the request was for the temporaries of a program."});
       return fixes;
     }
     case CauseKind::kPoolFull:
       return {{.cause = cause.kind,
-               .what = "drop arrays that are alive and not needed",
+               .what = "drop arrays that are alive but not needed",
                .how = Words(one,
                             {"for a in jax.live_arrays(): print(a.nbytes, a.shape, a.dtype)",
                              "del old_state; jax.clear_caches()"},
                             {"del old_tensors; torch_xla.sync()"},
                             {"del old_tensors; tf.keras.backend.clear_session()"}),
-               .note = is_tpu ? "Loaded programs count too: fewer jitted functions at a time."
-                              : "A second copy of parameters or optimizer state is the usual find.",
+               .note = is_tpu ? "Loaded programs count too: keep fewer jitted functions."
+                              : "Often it is a second copy of the parameters or optimizer state.",
                .saves = cause.bytes,
                .is_enough = Covers(one, cause.bytes),
                .effort = 1},
@@ -178,8 +178,8 @@ std::vector<Fix> KernelFixes(const Case& one, const Cause& cause) {
     return {{.cause = cause.kind,
              .what = "give the kernel fewer or shorter scalar operands",
              .how = {"pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=...)"},
-             .note = "Tables of pages and lengths lie in scalar memory: shorter sequences, fewer "
-                     "of them.",
+             .note = "Tables of pages and lengths are in scalar memory: use shorter or fewer "
+                     "sequences.",
              .effort = 2}};
   if (is_kernel)
     fixes.push_back({.cause = cause.kind,
@@ -193,17 +193,17 @@ std::vector<Fix> KernelFixes(const Case& one, const Cause& cause) {
     if (is_kernel)
       fixes.push_back(
           {.cause = cause.kind,
-           .what = "let this kernel have more",
+           .what = "allow this kernel more memory",
            .how = {fmt::format(
                "pl.pallas_call(..., compiler_params=pltpu.CompilerParams(vmem_limit_bytes={}))",
                mib * kMiB)},
-           .note = "As far as the chip has it.",
+           .note = "The chip's memory is the limit.",
            .effort = 1});
     fixes.push_back(
         {.cause = cause.kind,
-         .what = "let all instructions have more scratch memory",
+         .what = "allow all instructions more scratch memory",
          .how = {fmt::format("LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib={}", mib * 1024)},
-         .note = "What is left for other values in fast memory shrinks.",
+         .note = "This leaves less fast memory for other values.",
          .effort = 1});
   }
   if (!is_kernel)
@@ -211,7 +211,7 @@ std::vector<Fix> KernelFixes(const Case& one, const Cause& cause) {
                      .what = "report it to XLA: an instruction that nobody wrote as a kernel "
                              "should always fit",
                      .how = {"XLA_FLAGS=\"--xla_dump_to=dump --xla_dump_hlo_as_text\""},
-                     .note = "Until then, other sizes of the operands may help.",
+                     .note = "Until then, different operand sizes may help.",
                      .effort = 2});
   return fixes;
 }
@@ -226,14 +226,14 @@ std::vector<Fix> HostFixes(const Case& one, const Cause& cause) {
   std::vector<Fix> fixes;
   if (incident.backend == Backend::kGpu && incident.requested)
     fixes.push_back({.cause = cause.kind,
-                     .what = "let XLA take more of the machine's memory for the GPU",
+                     .what = "let XLA take more of the host's memory for the GPU",
                      .how = {fmt::format("XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB={}",
                                          incident.requested->bytes / (kMiB * 1024) + 65)},
-                     .note = "64 is the default. What is offloaded to pinned_host lies there."});
+                     .note = "64 is the default. Values offloaded to pinned_host are there."});
   fixes.push_back({.cause = cause.kind,
-                   .what = "keep less data in the machine's memory at once",
+                   .what = "keep less data in the host's memory at once",
                    .how = {"numpy.load(path, mmap_mode='r')",
-                           "fewer workers of the data loader, smaller shuffle buffers"},
+                           "fewer data loader workers, smaller shuffle buffers"},
                    .note = "A container may have a smaller limit than the machine.",
                    .effort = 2});
   return fixes;

@@ -21,13 +21,13 @@ void FindFragmented(const Case& one, std::vector<Cause>& causes) {
   if (incident.largest_free && incident.largest_free->bytes >= incident.requested->bytes) return;
   Cause cause{.kind = CauseKind::kPoolFragmented,
               .what = "enough is free, but not in one piece",
-              .why = fmt::format("{} were wanted, {} are free", SizeText(*incident.requested),
+              .why = fmt::format("{} were requested, {} are free", SizeText(*incident.requested),
                                  SizeText(*free)),
               .bytes = free,
               .is_sure = incident.largest_free.has_value(),
               .covers_lack = true};
   if (incident.largest_free)
-    cause.why += fmt::format(", the largest piece has {}", SizeText(*incident.largest_free));
+    cause.why += fmt::format(", the largest free piece is {}", SizeText(*incident.largest_free));
   if (incident.pool.free_pieces > 1)
     cause.why += fmt::format(" of {} pieces", incident.pool.free_pieces);
   cause.why += ".";
@@ -39,7 +39,7 @@ void FindPoolSmall(const Case& one, std::vector<Cause>& causes) {
   if (incident.backend != Backend::kGpu || !incident.pool.limit || !one.lack) return;
   if (IsDeviceFull(incident)) return;
   Cause cause{.kind = CauseKind::kPoolSmall,
-              .what = "XLA's pool is only a part of the GPU's memory",
+              .what = "XLA's pool is only part of the GPU's memory",
               .why = {},
               .bytes = {},
               .is_sure = incident.device_total.has_value()};
@@ -75,8 +75,8 @@ void FindPoolFull(const Case& one, std::vector<Cause>& causes) {
     if (!incident.free || !incident.requested) return;
     if (incident.free->bytes >= incident.requested->bytes) return;
     causes.push_back({.kind = CauseKind::kPoolFull,
-                      .what = "arrays and programs that are alive already leave too little",
-                      .why = fmt::format("{} were wanted, {} are free.",
+                      .what = "arrays and programs that are already alive leave too little",
+                      .why = fmt::format("{} were requested, {} are free.",
                                          SizeText(*incident.requested), SizeText(*incident.free)),
                       .bytes = one.lack,
                       .is_sure = true,
@@ -90,15 +90,15 @@ void FindPoolFull(const Case& one, std::vector<Cause>& causes) {
   std::string rest;
   if (incident.program.arguments && incident.program.arguments->bytes <= in_use->bytes) {
     others = Minus(in_use, incident.program.arguments);
-    rest =
-        fmt::format(", of it {} arguments of this program", SizeText(*incident.program.arguments));
+    rest = fmt::format(", including {} of arguments of this program",
+                       SizeText(*incident.program.arguments));
   }
   const std::optional<Size> free = FreeOf(incident);
   if (free && free->bytes >= incident.requested->bytes) return;  // there are enough, in pieces
   if (incident.requested->bytes > one.limit->bytes) return;
   if (others->bytes < in_use->bytes / 10) return;
   causes.push_back({.kind = CauseKind::kPoolFull,
-                    .what = "what is alive already leaves too little",
+                    .what = "what is already alive leaves too little",
                     .why = fmt::format("{} of {} were in use before the request{}.",
                                        SizeText(*in_use), SizeText(*one.limit), rest),
                     .bytes = others,
@@ -114,8 +114,8 @@ void FindOthers(const Case& one, std::vector<Cause>& causes) {
     if (others->bytes > incident.device_total->bytes / 10)
       causes.push_back(
           {.kind = CauseKind::kOtherProcess,
-           .what = "others have a part of the GPU's memory",
-           .why = fmt::format("{} of {} are taken, by this pool {}.", SizeText(*taken),
+           .what = "other processes hold part of the GPU's memory",
+           .why = fmt::format("{} of {} are taken, but this pool holds {}.", SizeText(*taken),
                               SizeText(*incident.device_total), SizeText(*incident.pool.in_use)),
            .bytes = others,
            .is_sure = false,
@@ -125,8 +125,8 @@ void FindOthers(const Case& one, std::vector<Cause>& causes) {
   if (!incident.requested) {
     causes.push_back(
         {.kind = CauseKind::kOutsidePool,
-         .what = "nothing is left outside of XLA's pool",
-         .why = "Libraries (cuDNN, cuBLAS) and the driver allocate beside the pool, and failed.",
+         .what = "nothing is left outside XLA's pool",
+         .why = "Libraries (cuDNN, cuBLAS) and the driver allocate outside the pool, and failed.",
          .bytes = {},
          .is_sure = false});
     return;
@@ -135,7 +135,7 @@ void FindOthers(const Case& one, std::vector<Cause>& causes) {
   std::string why = fmt::format("The driver itself refused {}", SizeText(*incident.requested));
   why += incident.count > 1 ? fmt::format(", and {} smaller requests.", incident.count - 1) : ".";
   causes.push_back({.kind = CauseKind::kOtherProcess,
-                    .what = "another process may have the GPU's memory",
+                    .what = "another process may hold the GPU's memory",
                     .why = std::move(why),
                     .bytes = {},
                     .is_sure = false});
@@ -147,8 +147,8 @@ void FindPoolCauses(const Case& one, std::vector<Cause>& causes) {
   const Incident& incident = one.incident;
   if (incident.kind == Kind::kHost || incident.backend == Backend::kCpu) {
     Cause cause{.kind = CauseKind::kHost,
-                .what = "the machine's own memory is too small for what is asked of it",
-                .why = "The message is about memory of the host, not of an accelerator.",
+                .what = "the host's own memory is too small for this request",
+                .why = "The message is about host memory, not about an accelerator.",
                 .bytes = incident.requested,
                 .is_sure = true};
     if (incident.kind != Kind::kHost) cause.why = "The program ran on the CPU.";

@@ -26,7 +26,7 @@ void FindPadding(const Case& one, std::vector<Cause>& causes) {
   if (!padding || !(IsAtLeast(padding, one.used, 5) || Covers(one, padding))) return;
   const bool is_all = one.incident.program.padded.has_value();
   Cause cause{.kind = CauseKind::kPadding,
-              .what = "a part of the memory holds no data: tiles are not filled",
+              .what = "part of the memory holds no data: tiles are not full",
               .why = fmt::format("{}{} are padding", SizeText(*padding),
                                  is_all ? " of the temporaries" : " of the listed buffers"),
               .bytes = padding,
@@ -53,14 +53,14 @@ void FindTemporaries(const Case& one, std::vector<Cause>& causes) {
   const Program& program = one.incident.program;
   if (!IsAtLeast(program.temporaries, one.used, 30)) return;
   Cause cause{.kind = CauseKind::kTemporaries,
-              .what = "most of the memory is for values in between",
+              .what = "most of the memory is for intermediate values",
               .why = fmt::format("Temporaries are {} of {}, {}.", SizeText(*program.temporaries),
                                  SizeText(*one.used), Share(*program.temporaries, *one.used)),
               .bytes = program.temporaries,
               .is_sure = true,
               .covers_lack = Covers(one, program.temporaries)};
   if (!IsAtLeast(program.temporaries, one.used, 50))
-    cause.what = "a good part of the memory is for values in between";
+    cause.what = "much of the memory is for intermediate values";
   if (IsTraining(one.incident))
     cause.why +=
         " Names with jvp( and transpose( show that gradients are computed: the forward "
@@ -90,9 +90,9 @@ void FindOutputs(const Case& one, std::vector<Cause>& causes) {
   const std::optional<Size> most = own->bytes < free->bytes ? own : free;
   if (most->bytes <= most->slack || !(IsAtLeast(most, one.used, 2) || Covers(one, most))) return;
   causes.push_back({.kind = CauseKind::kOutputs,
-                    .what = "results do not lie in the memory of arguments",
+                    .what = "results do not reuse the memory of arguments",
                     .why = fmt::format("Outputs are {}, of which {} share memory with arguments "
-                                       "({} in all).",
+                                       "({} in total).",
                                        SizeText(*program.outputs), SizeText(*shared),
                                        SizeText(*program.arguments)),
                     .bytes = most,
@@ -104,13 +104,12 @@ void FindPacking(const Case& one, std::vector<Cause>& causes) {
   const std::optional<Size>& holes = one.incident.program.fragmentation;
   if (!holes || holes->bytes == 0) return;
   if (!IsAtLeast(holes, one.used, 5) && !Covers(one, holes)) return;
-  causes.push_back(
-      {.kind = CauseKind::kPacking,
-       .what = "the compiler's plan has holes",
-       .why = fmt::format("{} between the values are used by nobody.", SizeText(*holes)),
-       .bytes = holes,
-       .is_sure = true,
-       .covers_lack = Covers(one, holes)});
+  causes.push_back({.kind = CauseKind::kPacking,
+                    .what = "the compiler's plan has holes",
+                    .why = fmt::format("{} between the values are unused.", SizeText(*holes)),
+                    .bytes = holes,
+                    .is_sure = true,
+                    .covers_lack = Covers(one, holes)});
 }
 
 void FindRematCause(const Case& one, std::vector<Cause>& causes) {
@@ -121,14 +120,14 @@ void FindRematCause(const Case& one, std::vector<Cause>& causes) {
   if (remat == nullptr || one.incident.kind == Kind::kHost) return;
   Cause cause{.kind = CauseKind::kRemat,
               .what =
-                  "XLA tried to compute values again instead of keeping them, and could not "
+                  "XLA tried to recompute values instead of keeping them, but could not "
                   "save enough",
-              .why = fmt::format("Rematerialization was to reach {} and reached {}",
+              .why = fmt::format("Rematerialization aimed for {} and reached {}",
                                  SizeText(remat->limit), SizeText(remat->reached)),
               .bytes = Minus(remat->reached, remat->limit),
               .is_sure = true};
   if (remat->original) cause.why += fmt::format(", from {}", SizeText(*remat->original));
-  cause.why += ". These are estimates from before the plan.";
+  cause.why += ". These are estimates made before planning.";
   causes.push_back(std::move(cause));
 }
 
@@ -148,28 +147,28 @@ std::string BufferName(const Buffer& buffer) {
 void FindProgramCauses(const Case& one, std::vector<Cause>& causes) {
   const Incident& incident = one.incident;
   if (IsScratch(incident)) {
-    causes.push_back(
-        {.kind = CauseKind::kKernel,
-         .what = IsKernel(incident) ? "the blocks of a kernel are too large"
-                                    : "one instruction wants too much scratch memory",
-         .why = incident.used && incident.limit
-                    ? fmt::format("It wants {}, the limit is {}.", SizeText(*incident.used),
-                                  SizeText(*incident.limit))
-                    : std::string("The limit is that of scratch memory, not of arrays."),
-         .bytes = one.lack,
-         .is_sure = true,
-         .covers_lack = true});
+    causes.push_back({.kind = CauseKind::kKernel,
+                      .what = IsKernel(incident) ? "the blocks of a kernel are too large"
+                                                 : "one instruction needs too much scratch memory",
+                      .why = incident.used && incident.limit
+                                 ? fmt::format("It needs {}, the limit is {}.",
+                                               SizeText(*incident.used), SizeText(*incident.limit))
+                                 : std::string("This limit is for scratch memory, not for arrays."),
+                      .bytes = one.lack,
+                      .is_sure = true,
+                      .covers_lack = true});
     return;
   }
   if (incident.requested && one.limit && incident.requested->bytes > one.limit->bytes)
-    causes.push_back({.kind = CauseKind::kTooLarge,
-                      .what = "one piece is larger than all the memory there is",
-                      .why = fmt::format("{} are wanted in one piece, and the limit is {}: also "
-                                         "with nothing else alive this does not fit.",
-                                         SizeText(*incident.requested), SizeText(*one.limit)),
-                      .bytes = incident.requested,
-                      .is_sure = true,
-                      .covers_lack = true});
+    causes.push_back(
+        {.kind = CauseKind::kTooLarge,
+         .what = "one piece is larger than the whole memory",
+         .why = fmt::format("{} were requested in one piece, and the limit is {}: this "
+                            "does not fit even with nothing else alive.",
+                            SizeText(*incident.requested), SizeText(*one.limit)),
+         .bytes = incident.requested,
+         .is_sure = true,
+         .covers_lack = true});
   FindPadding(one, causes);
   FindTemporaries(one, causes);
   FindArguments(one, causes);
@@ -191,8 +190,8 @@ void FindBufferCauses(const Case& one, std::vector<Cause>& causes) {
   if (IsAtLeast(largest->size, whole, 25) || IsAtLeast(largest->size, one.limit, 25))
     causes.push_back(
         {.kind = CauseKind::kOneBuffer,
-         .what = "one buffer takes a good part of all",
-         .why = fmt::format("{} has {}.", BufferName(*largest), SizeText(*largest->size)),
+         .what = "one buffer takes much of the memory",
+         .why = fmt::format("{} takes {}.", BufferName(*largest), SizeText(*largest->size)),
          .bytes = largest->size,
          .is_sure = true,
          .covers_lack = Covers(one, largest->size)});
@@ -201,7 +200,7 @@ void FindBufferCauses(const Case& one, std::vector<Cause>& causes) {
     causes.push_back(
         {.kind = CauseKind::kSameBuffers,
          .what = "many buffers come from one place",
-         .why = fmt::format("{} of the {} listed ones are of {}, {} together.", groups[0].count,
+         .why = fmt::format("{} of the {} listed ones come from {}, {} together.", groups[0].count,
                             incident.buffers.size(), groups[0].name, SizeText(*groups[0].bytes)),
          .bytes = groups[0].bytes,
          .is_sure = true,

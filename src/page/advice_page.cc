@@ -17,7 +17,7 @@ namespace {
 using advise::Advice;
 using advise::AdviceReport;
 
-// A paragraph behind a dash.
+// A paragraph after a dash.
 void AppendItem(std::string_view words, std::string& out) {
   const size_t begin = out.size();
   AppendParagraph(words, 5, out);
@@ -34,7 +34,7 @@ void AppendAdvice(const AdviceReport& report, const Advice& advice, std::string_
   if (advice.saved > 0) {
     out += fmt::format("\n{} saves {}\n", number, HumanAndExactBytes(advice.saved));
   } else {
-    out += fmt::format("\n{} lowers the peak by {}, allocations stay as large\n", number,
+    out += fmt::format("\n{} lowers the peak by {}; allocations stay the same size\n", number,
                        HumanAndExactBytes(advice.saved_peak));
   }
   AppendParagraph(advice.what, 3, out);
@@ -54,7 +54,7 @@ void AppendAdvice(const AdviceReport& report, const Advice& advice, std::string_
     AppendItem(advice.notes[i], out);
   if (advice.notes.size() > kMostNotes)
     out += fmt::format("   - and {} more ({} all)\n", advice.notes.size() - kMostNotes,
-                       speech == Speech::kPython ? "its `notes` have" : "--format=json has");
+                       speech == Speech::kPython ? "`notes` has" : "--format=json has");
 }
 
 std::string NameOf(const advise::Argument& argument) {
@@ -63,14 +63,14 @@ std::string NameOf(const advise::Argument& argument) {
 }
 
 void AppendRefused(const AdviceReport& report, std::string& out) {
-  out += "\nArguments that donating does not help\n";
+  out += "\nArguments not worth donating\n";
   bool has_some = false;
   for (const advise::DonationAnswer& answer : report.donations) {
     if (answer.saved) continue;
     has_some = true;
     std::string words = NameOf(answer.argument) + ": ";
     if (answer.is_donated) {
-      words += "is donated already";
+      words += "already donated";
     } else if (answer.pairs.empty()) {
       words +=
           answer.refused.empty() ? std::string("could not be planned") : answer.refused[0].reason;
@@ -79,7 +79,7 @@ void AppendRefused(const AdviceReport& report, std::string& out) {
     } else if (!answer.clashes.empty()) {
       words += "XLA would copy it" + advise::Reason(answer.clashes[0], answer.clash_sources[0]);
     } else {
-      words += "its memory is taken back by other values";
+      words += "other values take up the memory that it frees";
     }
     AppendParagraph(words, 2, out);
   }
@@ -100,22 +100,23 @@ std::string AdvicePage(const AdviceReport& report, const std::string& name,
   for (size_t i = 0; i < shown; ++i)
     AppendAdvice(report, report.advice[i], fmt::format("{}.", i + 1), options.speech, out);
   if (report.together) AppendAdvice(report, *report.together, "=>", options.speech, out);
-  if (report.advice.empty() && report.tried != 0) out += "\nNothing that was tried saves memory.\n";
+  if (report.advice.empty() && report.tried != 0)
+    out += "\nNo change that was tried saves memory.\n";
   if (options.has_refused) AppendRefused(report, out);
   std::string words = fmt::format(
-      "Each was applied to the program, planned again and checked; {} tried", report.tried);
+      "Each change was applied to the program, planned again and checked; {} tried", report.tried);
   if (shown < report.advice.size())
     words += fmt::format(", {} more save something ({})", report.advice.size() - shown,
                          options.speech == Speech::kPython ? "limit=0" : "--top=0");
   if (report.unsound != 0)
-    words += fmt::format(", {} left out since values would be lost", report.unsound);
+    words += fmt::format(", {} left out because values would be lost", report.unsound);
   out += '\n';
   AppendParagraph(words + ".", 0, out);
   if (report.untried != 0)
     out += fmt::format("Time ran out before {} more could be tried ({}).\n", report.untried,
                        OptionText(options.speech, "time-limit"));
   if (!options.has_refused && options.speech == Speech::kCommandLine)
-    out += "--refused lists arguments that donating does not help.\n";
+    out += "--refused lists arguments not worth donating.\n";
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would save memory, for people and for programs.
+// What would save memory, as a page and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace stowplan::page {
 
 struct AdvicePageOptions {
   size_t limit = 8;          // pieces of advice; 0: all
-  bool has_refused = false;  // donations that cannot be, as well
+  bool has_refused = false;  // also list arguments not worth donating
   Speech speech = Speech::kCommandLine;
 };
-// `name` is the module's.
+// `name` is the name of the module.
 std::string AdvicePage(const advise::AdviceReport& report, const std::string& name,
                        const AdvicePageOptions& options);
 // Schema stowplan.advice/1.

@@ -67,12 +67,12 @@ std::string Sentence(const MemoryFit& fit) {
   if (fit.fits()) return fmt::format("memory space 0 fits {}: it takes {}\n", limit, bytes);
   if (fit.floor > fit.limit) {
     return fmt::format(
-        "memory space 0 does not fit {}: this plan takes {}, and every other at least "
+        "memory space 0 does not fit {}: this plan takes {}, and every plan takes at least "
         "{}\n",
         limit, bytes, HumanAndExactBytes(fit.floor));
   }
   return fmt::format(
-      "memory space 0 does not fit {}: this plan takes {}; whether another fits is "
+      "memory space 0 does not fit {}: this plan takes {}; whether another plan fits is "
       "not decided\n",
       limit, bytes);
 }

@@ -12,13 +12,13 @@
 
 namespace stowplan::page {
 
-// "optimal", or how far from it at most, and what that follows from.
+// "optimal", or how far from the optimum at most, and why.
 std::string Proof(const BestHeap& heap);
 
-// A line a heap: XLA's height, Stowplan's, the bound, the proof.
+// One line per heap: XLA's height, Stowplan's, the bound, the proof.
 std::string HeapTable(std::span<const BestHeap> heaps);
 
-// How the plan stands to --memory-limit.
+// Whether the plan fits --memory-limit.
 struct MemoryFit {
   int64_t limit = 0;
   int64_t bytes = 0;  // that the plan needs
@@ -27,7 +27,7 @@ struct MemoryFit {
   [[nodiscard]] bool fits() const { return bytes <= limit; }
 };
 MemoryFit FitOf(const PlannedModule& planned, int64_t limit);
-// One sentence, with its end of line.
+// One sentence, with its newline.
 std::string Sentence(const MemoryFit& fit);
 
 // The field `best` of a report.

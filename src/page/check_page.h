@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on a plan, for people and for programs.
+// The verdict on a plan, as text and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace stowplan::page {
 
-// "jit_f: sound (12 instructions, 20 reads)", and its first `limit` findings.
+// "jit_f: sound (12 instructions, 20 reads)", and the first `limit` findings.
 std::string CheckText(const PlannedModule& planned, size_t limit);
-// The fields `verdict` and, where there is none, `reason`.
+// The field `verdict`, and `reason` if the plan is unchecked.
 void WriteVerdict(const Verdict& verdict, JsonWriter& json);
 // One object of the array `modules` of stowplan.check/2.
 void AppendCheckJson(const PlannedModule& planned, size_t limit, JsonWriter& json);

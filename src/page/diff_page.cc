@@ -115,7 +115,7 @@ void AppendTerms(const SpaceDiff& space, std::string& out) {
     table.Add({"  " + std::string(diff::Name(static_cast<Term>(i))), SignedBytes(space.terms[i]),
                fmt::format("{:+}", space.terms[i])});
   }
-  table.Add({"  = change of the peak", SignedBytes(space.peak_change()),
+  table.Add({"  = change in the peak", SignedBytes(space.peak_change()),
              fmt::format("{:+}", space.peak_change())});
   table.Append(out);
 }
@@ -219,16 +219,16 @@ void AppendSpace(const DiffView& view, size_t index, std::string& out) {
     out += fmt::format("\n{}: peak {} -> {}\n", SpaceLabel(view, space),
                        HumanAndExactBytes(space.a.bytes), HumanAndExactBytes(space.b.bytes));
   } else {
-    out += "\nThe moments that are compared\n";
+    out += "\nThe moments compared\n";
   }
   AppendMoments(view, space, out);
   if (space.peak_change() == 0 && space.changes.empty()) return;
-  out += "\nThe change of the peak\n";
+  out += "\nThe change in the peak\n";
   AppendTerms(space, out);
   if (view.causes[index].empty()) return;
   out += view.group == diff::Group::kCause
-             ? "\nCauses, the largest first\n"
-             : fmt::format("\nBy {}, the largest first\n", diff::Name(view.group));
+             ? "\nCauses, largest first\n"
+             : fmt::format("\nBy {}, largest first\n", diff::Name(view.group));
   AppendDiffCauses(view, space, view.causes[index], out);
 }
 
@@ -259,7 +259,7 @@ void AppendTotals(const DiffView& view, std::string& out) {
     for (const diff::KindTotal& kind : view.diff.kinds)
       rows.push_back({std::string(kind.name), kind.a, kind.b});
     rows.push_back({"= peak", all.a.bytes, all.b.bytes});
-    out += "\nLive at each one's own peak, by kind\n";
+    out += "\nLive at the peak of each, by kind\n";
     AppendRows(rows, out);
   }
   std::vector<DiffRow> rows;
@@ -276,7 +276,7 @@ void AppendTotals(const DiffView& view, std::string& out) {
           {"dead at that moment", all.footprint_a.dead, all.footprint_b.dead},
           {"fragmentation", all.footprint_a.fragmentation, all.footprint_b.fragmentation},
           {"alignment", all.footprint_a.alignment, all.footprint_b.alignment},
-          {"without live range", all.footprint_a.untimed, all.footprint_b.untimed},
+          {"without a live range", all.footprint_a.untimed, all.footprint_b.untimed},
           {"thread-local", all.footprint_a.thread_local_bytes, all.footprint_b.thread_local_bytes}};
   std::erase_if(rows, [](const DiffRow& row) { return row.a == 0 && row.b == 0; });
   rows.push_back({"= footprint", all.footprint_a.bytes, all.footprint_b.bytes});
@@ -285,10 +285,10 @@ void AppendTotals(const DiffView& view, std::string& out) {
 }
 
 void AppendCounts(const diff::Counts& counts, std::string& out) {
-  std::string text = fmt::format("\nOf the values, {} are in both", counts.pairs);
-  if (counts.resized != 0) text += fmt::format(" ({} with another size)", counts.resized);
+  std::string text = fmt::format("\nValues: {} in both", counts.pairs);
+  if (counts.resized != 0) text += fmt::format(" ({} with a different size)", counts.resized);
   if (counts.other_space != 0)
-    text += fmt::format(" ({} in another memory space)", counts.other_space);
+    text += fmt::format(" ({} in a different memory space)", counts.other_space);
   text += fmt::format(", {} only in A, {} only in B.\n", counts.only_a, counts.only_b);
   out += text;
 }

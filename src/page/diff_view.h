@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `stowplan diff` shows of one pair of modules, and the pieces that its pages are made of.
+// What `stowplan diff` shows for one pair of modules.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct DiffView {
   const explain::Picture& b;
   diff::Diff diff;
   diff::Group group = diff::Group::kCause;
-  size_t limit = 8;                              // causes of a table; 0: all
+  size_t limit = 8;                              // causes per table; 0: all
   std::vector<std::vector<diff::Cause>> causes;  // by Diff::spaces
   Speech speech = Speech::kCommandLine;
 
-  // The memory space whose change is told first: that with the most, else the largest.
+  // The memory space to show first: the one that changed most, or else the largest.
   [[nodiscard]] size_t main_space() const;
 };
 
@@ -35,19 +35,19 @@ DiffView MakeDiffView(std::string name, const explain::Picture& a, const explain
 
 // +512.00MiB
 std::string SignedBytes(int64_t bytes);
-// "sharing lost: argument params, no longer donated": a cause in a few words.
+// A cause in a few words: "sharing lost: argument params, no longer donated".
 std::string CauseText(const diff::Cause& cause);
 // peak 1.50GiB (1610612736) -> 2.00GiB (2147483648), +512.00MiB: grown: 8 -> 16 in 50 values
 std::string Headline(const DiffView& view);
 
 std::string DiffPage(const DiffView& view);
-// For a pull request.
+// The page as Markdown, for a pull request.
 std::string DiffMarkdown(const DiffView& view);
 // One object of the array `modules` of stowplan.diff/1.
 void WriteDiffJson(const DiffView& view, JsonWriter& json);
 // "sharing_lost"
 std::string JsonKey(std::string_view words);
-// As an object of a JSON document.
+// Writes a cause as a JSON object.
 void WriteCauseJson(const diff::Cause& cause, JsonWriter& json);
 // A cell of a Markdown table.
 std::string MarkdownCell(std::string_view text);

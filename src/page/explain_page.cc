@@ -78,7 +78,7 @@ std::string RowName(const ExplainView& view, const Partition& partition, const R
   }
 }
 
-// What is behind a value: its kind, source and op_name, on a line of its own.
+// Where a value comes from: its kind, source and op_name, on a separate line.
 std::string WordsOf(const explain::Picture& picture, report::ValueId id) {
   const explain::ValueFact& fact = picture.fact(id);
   std::string words(explain::Word(fact.kind));
@@ -123,7 +123,7 @@ std::string PartitionPage(const ExplainView& view, By by) {
          TimeText(view.picture, view.moment.time);
   out += by == By::kFootprint ? "\n" : fmt::format(", by {}\n", WordsFor(by));
   if (explain::IsTree(by))
-    out += "  (a row has what is below it, too; rows with one part are joined)\n";
+    out += "  (a row includes the rows below it; rows with one part are joined)\n";
   AppendPartition(view, by, view.limit, out);
   return out;
 }
@@ -136,11 +136,11 @@ void AppendFootprint(const ExplainView& view, std::string& out) {
       table.Add({HumanAndExactBytes(bytes), Percent(bytes, split.bytes), std::move(what)});
   };
   add(split.live, "live at t=" + std::to_string(view.moment.time));
-  add(split.dead, "dead then: needed at another moment");
-  add(split.fragmentation, "fragmentation: packing lost it");
+  add(split.dead, "dead then: needed at other moments");
+  add(split.fragmentation, "fragmentation: lost in packing");
   add(split.alignment, "alignment of offsets");
   add(split.untimed, "under values without a live range");
-  add(split.thread_local_bytes, "thread-local, of calls inside");
+  add(split.thread_local_bytes, "thread-local, for nested calls");
   table.Add({HumanAndExactBytes(split.bytes), "", "total"});
   table.Append(out);
 }
@@ -148,7 +148,7 @@ void AppendFootprint(const ExplainView& view, std::string& out) {
 void AppendGapToXla(const ExplainView& view, std::string& out) {
   const std::optional<explain::PeakGap> gap = explain::GapToXla(view.picture);
   if (!gap) {
-    out += "  not known: its list of the peak is in no file, and shapes are missing\n";
+    out += "  not known: no file has its list of the peak, and shapes are missing\n";
     return;
   }
   TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kLeft});
@@ -180,7 +180,7 @@ void AppendGapToXla(const ExplainView& view, std::string& out) {
 
 std::string PaddingPage(const ExplainView& view) {
   const explain::Picture& picture = view.picture;
-  std::string out = "Padding: what tiles and granules cost, worst first\n";
+  std::string out = "Padding: the cost of tiles and granules, worst first\n";
   int64_t padding = 0;
   for (const explain::Share& share : view.moment.shares) padding += share.padding;
   if (picture.report->live_ranges)
@@ -211,7 +211,7 @@ void AppendHead(const ExplainView& view, std::string& out) {
   const explain::Picture& picture = view.picture;
   const explain::Footprint split = explain::FootprintOf(picture, view.moment);
   out += fmt::format("{}: {}\n", Printable(view.name), HumanAndExactBytes(view.moment.bytes));
-  out += fmt::format("  {} in {}, of {} that it takes\n",
+  out += fmt::format("  {} in {}, out of {} allocated\n",
                      view.is_peak ? "live at the peak" : "live at this moment",
                      SpaceName(view, view.space), HumanAndExactBytes(split.bytes));
   const std::vector<std::string_view>& sequence = picture.report->live_ranges->sequence;
@@ -251,14 +251,14 @@ void AppendSpaces(const ExplainView& view, std::string& out) {
 }
 
 void AppendNextInPython(const ExplainView& view, std::string& out) {
-  out += "\nNext, where r is what analyze returned\n";
+  out += "\nNext, where r is the result of analyze\n";
   TextTable table({TextTable::kLeft, TextTable::kLeft});
   if (!view.moment.shares.empty()) {
     const std::string name = explain::ValueName(*view.picture.report, view.moment.shares[0].value);
     if (TextWidth(name) < 22) table.Add({"r.why(\"" + Printable(name) + "\")", "why it is alive"});
   }
   table.Add({"r.peak_by(\"op_name\")", "the same as a tree; also stack, parameter"});
-  table.Add({"r.explain(T)", "another moment; r.at(T) as rows"});
+  table.Add({"r.explain(T)", "a different moment; r.at(T) as rows"});
   table.Add({"r.advice()", "what would save memory, each change tried"});
   table.Add({"r.save(\"view.html\")", "every value at its place, in a browser"});
   table.Append(out);
@@ -278,10 +278,10 @@ void AppendNext(const ExplainView& view, std::string& out) {
     if (TextWidth(name) < 22) add("--value='" + Printable(name) + "'", "why it is alive");
   }
   add("--by=op_name", "the same as a tree; also stack, parameter");
-  add("--at=T --top=30", "another moment, more rows");
+  add("--at=T --top=30", "a different moment, more rows");
   add("--advice", "what would save memory, each change tried");
-  add("--padding", "what tiles cost");
-  add("--source-root=DIR", "your source with bytes beside it");
+  add("--padding", "what tiling costs");
+  add("--source-root=DIR", "your source code with live bytes");
   table.Append(out);
 }
 

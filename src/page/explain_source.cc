@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's source, with bytes beside its lines.
+// The user's source code, with the live bytes of each line.
 #include <algorithm>
 #include <map>
 
@@ -92,7 +92,7 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
     }
   }
   out += '\n';
-  if (!missing.empty()) AppendParagraph("Not found below " + root + ": " + missing, 2, out);
+  if (!missing.empty()) AppendParagraph("Not found in " + root + ": " + missing, 2, out);
   TextTable table({TextTable::kRight, TextTable::kLeft});
   if (other != 0) table.Add({HumanAndExactBytes(other), "parameters, constants, or no source"});
   if (top.rest != 0)

@@ -43,33 +43,33 @@ std::string HolderText(const Picture& picture, const explain::Why& why) {
   };
   switch (why.holder) {
     case Holder::kLastUse:
-      return op() + " reads it last, and holds it until its end";
+      return op() + " reads it last, and keeps it alive until it finishes";
     case Holder::kLiveOut:
-      return "it is a part of the program's result, and alive to the end";
+      return "it is part of the program's result, so it is alive until the end";
     case Holder::kParameter:
-      return "it is a parameter that the caller keeps: alive from begin to end. Donated, it could "
-             "be written over";
+      return "it is a parameter that the caller keeps, so it is alive throughout. If it were "
+             "donated, it could be overwritten";
     case Holder::kLoop:
       return "a loop carries it until " + op();
     case Holder::kCaller:
-      return "it is alive until " + op() + ", which ends the computation that it is in or hands on";
+      return "it is alive until " + op() + ", which ends its computation or passes it on";
     case Holder::kSuccessor:
       return why.next_value.is_none()
-                 ? std::string("what is computed in its place ends it")
+                 ? std::string("it ends when the next value is computed in its place")
                  : explain::ValueName(*picture.report, why.next_value) +
-                       " is computed in its place, and lives on for its later uses";
+                       " is computed in its place, and stays alive for the later uses";
     case Holder::kNobody:
-      return "nobody reads it: it is alive only while it is made";
+      return "nothing reads it: it is alive only while it is computed";
     case Holder::kUnknown:
       break;
   }
-  return "not known: no file tells its uses or its live range";
+  return "not known: no file has its uses or its live range";
 }
 
 void AppendUses(const ExplainView& view, const explain::Why& why, std::string& out) {
   const Picture& picture = view.picture;
   const report::Value& value = picture.report->values[why.value];
-  out += "\nWho reads it, in order\n";
+  out += "\nWhat reads it, in order\n";
   if (!value.has_uses) {
     out += "  not known: no file lists uses\n";
   } else if (why.uses.empty()) {
@@ -79,7 +79,7 @@ void AppendUses(const ExplainView& view, const explain::Why& why, std::string& o
   const size_t shown = view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);
   // The last ones hold it: where there are too many, the first are left out.
   if (shown < why.uses.size())
-    uses.Add({"", fmt::format("{} earlier ones", why.uses.size() - shown)});
+    uses.Add({"", fmt::format("{} earlier uses", why.uses.size() - shown)});
   for (size_t i = why.uses.size() - shown; i < why.uses.size(); ++i) {
     const explain::UseAt& use = why.uses[i];
     uses.Add({use.time < 0 ? "" : "t=" + std::to_string(use.time),
@@ -155,7 +155,7 @@ std::string WhyPage(const ExplainView& view, const explain::Why& why) {
   } else {
     line("place", "none of its own");
   }
-  out += "\nWhat holds it\n";
+  out += "\nWhat keeps it alive\n";
   AppendParagraph(HolderText(picture, why), 2, out);
 
   AppendUses(view, why, out);

@@ -29,11 +29,11 @@ std::string GateSentence(const GateView& view, const gate::Verdict& verdict) {
     case Outcome::kMissing:
       return fmt::format("{} {} is not in the lock file", view.figure, is);
     case Outcome::kNew:
-      return fmt::format("{} {}, has no base", view.figure, is);
+      return fmt::format("{} {}, not in the base", view.figure, is);
     case Outcome::kGone:
-      return fmt::format("had {}, is no longer there", base);
+      return fmt::format("had {}, no longer exists", base);
     case Outcome::kLess:
-      return fmt::format("{} {} -> {}, {}: --update would lock it", view.figure, base, is,
+      return fmt::format("{} {} -> {}, {}: --update would lock it in", view.figure, base, is,
                          SignedBytes(verdict.bytes - *verdict.base));
     case Outcome::kBreach:
       if (verdict.rule == Rule::kBudget)
@@ -58,7 +58,7 @@ std::string Head(const GateView& view) {
   return fmt::format("gate failed: {} of {}", breaches, CountOf(all, "check"));
 }
 
-// What was breached first; else as they came.
+// Breaches first; otherwise in the given order.
 std::vector<const GateRow*> Sorted(const GateView& view) {
   std::vector<const GateRow*> rows;
   rows.reserve(view.rows.size());
@@ -73,7 +73,7 @@ std::string CauseLine(const diff::Cause& cause) {
   return fmt::format("{:>11}  {}", SignedBytes(cause.bytes), CauseText(cause));
 }
 
-// XML 1.0 knows no control characters, and wants whole characters of UTF-8.
+// XML 1.0 allows no control characters, and only complete UTF-8 characters.
 std::string XmlText(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {

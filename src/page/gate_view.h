@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `stowplan gate` says, for people, for a pull request, for CI, for programs.
+// What `stowplan gate` prints: as text, Markdown, JUnit XML and JSON.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace stowplan::page {
 struct GateRow {
   gate::Verdict verdict;
   std::string space;                // S(0) HBM
-  std::vector<diff::Cause> causes;  // of a breach, where there is a base; the largest first
+  std::vector<diff::Cause> causes;  // of a breach, if there is a base; largest first
 };
 
 struct GateView {

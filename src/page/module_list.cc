@@ -61,7 +61,7 @@ std::string ModulesPage(const CountedModules& counted, const HiddenModules& hidd
   std::string out = CountOf(static_cast<int64_t>(modules.size() + hidden.count), "module") +
                     " in " + Printable(where) + "\n\n";
   TextTable table({TextTable::kRight, TextTable::kRight, TextTable::kRight, TextTable::kLeft});
-  table.Add({"all allocations", "temp", "most live at once", "module"});
+  table.Add({"all allocations", "temp", "live at the peak", "module"});
   int64_t sum = hidden.bytes;
   for (const CountedModule& row : modules) {
     sum = CheckedAdd(sum, row.summary.bytes).value_or(INT64_MAX);
@@ -82,7 +82,7 @@ std::string ModulesPage(const CountedModules& counted, const HiddenModules& hidd
   }
   if (modules.size() + hidden.count > 1) table.Add({HumanAndExactBytes(sum), "", "", "total"});
   table.Append(out);
-  return out + "\n--module=NAME shows where the memory of one of them goes.\n";
+  return out + "\n--module=NAME shows where the memory of one module goes.\n";
 }
 
 }  // namespace stowplan::page

@@ -17,12 +17,12 @@ struct ListOptions {
   ReportSort sort = ReportSort::kDefault;
 };
 
-// What SelectModules has cut.
+// What SelectModules left out.
 struct HiddenModules {
   size_t count = 0;
   int64_t bytes = 0;
 };
-// Sorts and cuts as the options say.
+// Sorts and shortens the list as the options say.
 HiddenModules SelectModules(CountedModules& counted, const ListOptions& options);
 
 std::string ModulesPage(const CountedModules& counted, const HiddenModules& hidden,

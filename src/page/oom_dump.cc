@@ -95,14 +95,14 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
   std::string out = fmt::format("\nWith the dump: {}\n", Printable(dump.planned.name));
   const oom::Join& join = dump.join;
   std::string words = join.is_same
-                          ? "The figures of the log are those of this plan."
-                          : "The figures of the log are not those of this plan: it may be of "
-                            "another program, batch or compiler.";
+                          ? "The figures in the log match this plan."
+                          : "The figures in the log do not match this plan: it may be for a "
+                            "different program, batch or compiler.";
   if (join.figures.empty() && join.requested.is_none())
-    words = "The log has no figures to tell whether this is its program.";
+    words = "The log has no figures that show whether this is its program.";
   if (!join.requested.is_none())
     words +=
-        fmt::format(" What was wanted is allocation {}, {}.",
+        fmt::format(" The failed request was for allocation {}, {}.",
                     dump.planned.report->allocations[join.requested].number,
                     report::Name(report::KindOf(dump.planned.report->allocations[join.requested])));
   AppendParagraph(words, 2, out);
@@ -118,8 +118,8 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
   const size_t count = static_cast<size_t>(std::ranges::count_if(
       join.matches, [](const oom::Match& match) { return !match.value.is_none(); }));
   if (!join.matches.empty() && picture) {
-    out +=
-        fmt::format("\n  Buffers of the log in the plan, {} of {}\n", count, join.matches.size());
+    out += fmt::format("\n  Buffers of the log found in the plan, {} of {}\n", count,
+                       join.matches.size());
     const size_t limit = dump.options.limit == 0 ? join.matches.size() : dump.options.limit;
     for (size_t i = 0; i < std::min(limit, join.matches.size()); ++i) {
       const oom::Match& match = join.matches[i];

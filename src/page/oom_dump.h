@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a program that ran out of memory, beside a dump of the program.
+// The log of a program that ran out of memory, joined with a dump of the program.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ namespace stowplan::page {
 struct OomDumpOptions {
   std::vector<std::string> paths;  // of the dump
   PlanOptions plan;
-  std::function<bool()> should_stop = {};  // ends the advice
-  size_t limit = 8;                        // buffers that are shown; 0: all
+  std::function<bool()> should_stop = {};  // ends the search for advice
+  size_t limit = 8;                        // buffers to show; 0: all
 };
 
 struct OomDump {
@@ -27,14 +27,14 @@ struct OomDump {
   PlannedModule planned;
   oom::Join join;
   std::optional<advise::AdviceReport> advice;
-  std::string no_advice;  // why there is none
+  std::string no_advice;  // why there is no advice
 };
 
-// Of a dump's modules the one that the log names, else the one whose figures are the log's, else
-// the largest. Fails when there is no plan.
+// Uses the module of the dump that the log names, else the one whose figures match the log, else
+// the largest. Fails if there is no plan.
 Result<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options);
 
-// More of the page.
+// The part of the page about the dump.
 std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump);
 // The member "dump" of stowplan.oom/1.
 void WriteOomDump(const OomDump& dump, JsonWriter& json);

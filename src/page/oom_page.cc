@@ -29,7 +29,7 @@ std::string TitleOf(const Incident& incident) {
 
 void AppendWhere(const Incident& incident, std::string& out) {
   std::string words = fmt::format("in line {} of the log", incident.line);
-  if (incident.count > 1) words += fmt::format(", said {} times", incident.count);
+  if (incident.count > 1) words += fmt::format(", logged {} times", incident.count);
   if (!incident.devices.empty()) {
     constexpr size_t kMost = 4;
     words += incident.devices.size() == 1
@@ -44,7 +44,7 @@ void AppendWhere(const Incident& incident, std::string& out) {
 
 void AppendFigures(const oom::Explanation& explanation, std::string& out) {
   if (explanation.figures.empty()) return;
-  out += "\nThe sum\n";
+  out += "\nThe figures\n";
   TextTable table({TextTable::kLeft, TextTable::kRight, TextTable::kLeft});
   for (const oom::Figure& figure : explanation.figures) {
     table.Add({std::string(2 * static_cast<size_t>(figure.depth), ' ') + Printable(figure.name),
@@ -130,13 +130,13 @@ void AppendFixes(const oom::Explanation& explanation, Speech speech, std::string
   }
   if (explanation.fixes.size() > kMost)
     out += fmt::format("     and {} more ({} all)\n", explanation.fixes.size() - kMost,
-                       speech == Speech::kPython ? "`fixes` are" : "--format=json has");
+                       speech == Speech::kPython ? "`fixes` has" : "--format=json has");
 }
 
 void AppendLog(const OomView& view, std::string& out) {
   const oom::Log& log = view.log;
   if (log.incidents.size() < 2) return;
-  out += fmt::format("\nIn this log, {} of them\n",
+  out += fmt::format("\nAll {} incidents in this log\n",
                      log.incidents.size() + static_cast<size_t>(log.left_out));
   constexpr size_t kMost = 12;
   const bool is_python = view.speech == Speech::kPython;
@@ -153,9 +153,9 @@ void AppendLog(const OomView& view, std::string& out) {
   }
   if (log.incidents.size() > kMost)
     out += fmt::format("    and {} more ({} all)\n", log.incidents.size() - kMost,
-                       is_python ? "`incidents` are" : "--format=json has");
+                       is_python ? "`incidents` has" : "--format=json has");
   out += fmt::format(
-      "  * is explained here, the one that lacks most; {}incident=N explains another.\n",
+      "  * is explained here: it lacks the most. {}incident=N explains a different one.\n",
       is_python ? "" : "--");
 }
 
@@ -178,20 +178,20 @@ void AppendOomNext(const OomView& view, const Incident& incident, std::string& o
   const bool is_program = incident.kind == oom::Kind::kCompile ||
                           incident.kind == oom::Kind::kBuffer || incident.kind == oom::Kind::kLoad;
   if (!is_program) {
-    out += "  Does the program itself need too much? A dump tells:\n";
+    out += "  Does the program itself need too much? A dump shows that:\n";
   } else {
-    out += "  The log has the largest buffers at best. A dump of the program has all:\n";
+    out += "  At best, the log has the largest buffers. A dump of the program has all:\n";
   }
   out += "    XLA_FLAGS=\"--xla_dump_to=dump --xla_dump_hlo_as_text\" python train.py\n";
   if (is_python) {
     out += "    stowplan.explain_oom(error, dump=\"dump\")\n";
     out += "    r = stowplan.analyze(\"dump\")\n";
     out += "    r.explain()             what fills the peak, exactly\n";
-    out += "    r.advice()              what would save how much, each tried\n";
+    out += "    r.advice()              what would save memory, each change tried\n";
     return;
   }
   out += "    stowplan explain dump                 what fills the peak, exactly\n";
-  out += "    stowplan explain dump --advice        what would save how much, each tried\n";
+  out += "    stowplan explain dump --advice        what would save memory, each change tried\n";
   if (!view.input.empty() && view.input != "-")
     out += fmt::format("    stowplan explain-oom {} --dump=dump\n", Printable(view.input));
 }

@@ -49,9 +49,9 @@ std::string BoundText(const pack::Answer& answer) {
 std::string SpillText(const pack::Table& table, const pack::Answer& answer) {
   switch (answer.status) {
     case pack::Status::kOptimal:
-      return "optimal: all are where they prefer to be";
+      return "optimal: all buffers are in the pools that they prefer";
     case pack::Status::kFeasible:
-      return fmt::format("feasible: {} are not in the pool that they prefer",
+      return fmt::format("feasible: {} are not in the pools that they prefer",
                          HumanAndExactBytes(SpilledBytes(table.problem, answer.plan)));
     case pack::Status::kInfeasible:
       return fmt::format(
@@ -59,7 +59,7 @@ std::string SpillText(const pack::Table& table, const pack::Answer& answer) {
           answer.witness.empty()
               ? fmt::format("the {} at time {}", HumanAndExactBytes(answer.load.bytes),
                             answer.load.time)
-              : CountOf(std::ssize(answer.witness), "buffer") + " that may be nowhere else");
+              : CountOf(std::ssize(answer.witness), "buffer") + " that can go nowhere else");
     case pack::Status::kUndecided:
       return "undecided: no plan within the pools was found, nor a proof that there is none";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `stowplan pack` says of an answer.
+// What `stowplan pack` prints about an answer.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace stowplan::page {
 // Whether there is a plan within the capacities.
 bool HasFit(const pack::Answer& answer);
 
-// Some lines for people: the height, the status and what that follows from.
+// A few lines of text: the height, the status, and the reason for it.
 std::string PackText(const pack::Table& table, const pack::Answer& answer,
                      std::optional<int64_t> capacity);
 
-// All there is to say.
+// Everything, as JSON.
 std::string PackJson(const pack::Table& table, const pack::Answer& answer,
                      std::optional<int64_t> capacity);
 

@@ -16,8 +16,8 @@ Result<std::string> ExplainText(const PlannedModule& planned) {
                explain::MakePicture(*planned.report, planned.module.get(), planned.target));
   STOWPLAN_TRY(const report::Summary summary, report::Summarize(*planned.report));
   if (!report::HasPeak(*planned.report))
-    return Fail(planned.name, "when values are alive is not known, so there is no peak to explain",
-                "load the module or its -live-range.txt as well");
+    return Fail(planned.name, "the live ranges are not known, so there is no peak to explain",
+                "also load the module or its -live-range.txt");
   page::ExplainView view{.picture = picture,
                          .name = planned.name,
                          .input = planned.name,

@@ -68,12 +68,12 @@ Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& o
   if (!missing.empty()) {
     std::string list;
     for (const std::string& fact : missing) list += (list.empty() ? "" : ", ") + fact;
-    return Refuse("the input does not tell what this dialect writes: " + list,
+    return Refuse("the input lacks what this dialect writes: " + list,
                   "--part=NAME writes only one of the files");
   }
   if (!options.dialect.empty() && InstructionTextsDiffer(report, options.dialect)) {
     Diagnostics warning = Fail("stowplan", "the texts of instructions stay as they are; " +
-                                               options.dialect + " writes operands otherwise")
+                                               options.dialect + " writes operands differently")
                               .error();
     warning[0].severity = Severity::kWarning;
     Append(std::move(warning), notes);
@@ -104,7 +104,7 @@ Result<std::string> MinimallocText(const PlannedModule& planned, const ReportOpt
   const report::Report& report = *planned.report;
   if (!report::HasPeak(report)) {
     return Refuse("packing needs an assignment and live ranges",
-                  "give the -live-range.txt too, or the directory and --module");
+                  "also give the -live-range.txt, or the directory and --module");
   }
   STOWPLAN_TRY([[maybe_unused]] const report::TruePeak peak, report::ComputeTruePeak(report));
   const report::AllocationId id = ChooseAllocation(report, options.allocation);
@@ -130,7 +130,7 @@ Result<std::string> MinimallocText(const PlannedModule& planned, const ReportOpt
 Result<std::string> ProtoBytes(const PlannedModule& planned) {
   if (!planned.module)
     return Refuse("a BufferAssignmentProto names instructions by the ids of a module",
-                  "give the module's .hlo.pb too");
+                  "also give the module's .hlo.pb");
   return report::WriteBufferAssignmentProto(*planned.report, *planned.module);
 }
 
@@ -140,7 +140,7 @@ Result<std::string> TextOrJson(const PlannedModule& planned, const ReportOptions
     return report::WriteJson(report);
   if (!report.has_assignment)
     return Refuse("there is no buffer assignment among the files",
-                  "--format=xla, json and csv do without; a page needs -buffer-assignment.txt");
+                  "a page needs -buffer-assignment.txt; --format=xla, json and csv do not");
   STOWPLAN_TRY(const report::Summary summary, report::Summarize(report));
   std::string target = options.plan.target;
   if (planned.is_made() && planned.target) target = planned.target->name;

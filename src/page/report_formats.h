@@ -16,22 +16,22 @@ enum class ReportFormat { kText, kXla, kJson, kCsv, kMinimalloc, kProto };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kText;
-  PlanOptions plan;             // its target: as told; empty: guessed
+  PlanOptions plan;             // an empty target is guessed
   std::string dialect;          // empty: the report's own
-  std::string part = {};        // empty: all that there are
+  std::string part = {};        // empty: all parts
   std::string table = {};       // csv
-  std::string allocation = {};  // minimalloc; empty: the largest of the temporaries
+  std::string allocation = {};  // minimalloc; empty: the largest temporary one
   std::optional<size_t> limit = {};
   int64_t min_size = 0;
   ReportSort sort = ReportSort::kDefault;
   bool is_reconcile = false;
 };
 
-// For a machine as told, or as the report shows it when `target` is empty.
+// For the given machine, or the one that the report shows if `target` is empty.
 PageOptions PageOptionsFor(const std::string& name, const report::Report& report,
                            const std::string& target);
 
-// Fails when the report lacks what the format needs. Warnings and notes are added to `notes`.
+// Fails if the report lacks what the format needs. Adds warnings and notes to `notes`.
 Result<std::string> TextFor(const PlannedModule& planned, const ReportOptions& options,
                             Diagnostics& notes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of `stowplan report` for other programs. docs/report.md describes them.
+// The figures of `stowplan report` as JSON. docs/report.md describes them.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace stowplan::page {
 
-// The report (docs/report-schema.md), with one more field, `summary`,
-// and `plan` where that is Stowplan's.
+// The report (docs/report-schema.md) with an additional field `summary`, and `plan` if Stowplan
+// made the plan.
 std::string ReportJson(const report::Report& report, const report::Summary& summary,
                        report::Backend backend, bool is_made);
 

@@ -58,7 +58,7 @@ class Page {
   }
 
   // The instruction that runs at a moment; parameters and outputs are live before the first and
-  // behind the last.
+  // after the last.
   [[nodiscard]] std::string At(int64_t time) const {
     std::string text = "t=" + std::to_string(time);
     if (!report_.live_ranges) return text;
@@ -105,7 +105,7 @@ class Page {
   void Peaks() {
     Heading("The most that is live at once");
     if (!summary_.peak) {
-      out_ += "  not known: no file tells the live ranges (-live-range.txt)\n";
+      out_ += "  not known: no file has the live ranges (-live-range.txt)\n";
       return;
     }
     TextTable table({kLeft, kRight, kRight, kLeft});
@@ -128,9 +128,9 @@ class Page {
     }
     table.Append(out_);
     if (summary_.printed_peak && summary_.printed_peak->bytes != summary_.peak->all.bytes) {
-      out_ += "  XLA counts otherwise; ";
+      out_ += "  XLA counts differently; ";
       out_ += options_.speech == Speech::kPython ? "reconcile()" : "--reconcile";
-      out_ += " leads from its list to the true peak.\n";
+      out_ += " explains the difference.\n";
     }
     if (summary_.peak->values_without_range != 0) {
       out_ += "  not counted: " + CountOf(summary_.peak->values_without_range, "value") +
@@ -318,7 +318,7 @@ class Page {
     const bool has_sources = std::ranges::any_of(
         groups, [](const SourceGroup& group) { return !group.op_name.empty(); });
     if (!has_sources || groups.size() == live.size()) return;
-    Heading("The same by source line, each with the operation of its largest value");
+    Heading("The same by source line, with the operation of the largest value");
     TextTable table({kRight, kRight, kRight, kLeft, kLeft});
     const int64_t whole = summary_.peak->all.bytes;
     int64_t rest = whole;
@@ -362,7 +362,7 @@ class Page {
   void Values(ReportSort sort) {
     const std::vector<ValueId> ids = SortedValues(sort);
     Heading(sort == ReportSort::kName   ? "Values by name"
-            : sort == ReportSort::kTime ? "Values in the order of execution"
+            : sort == ReportSort::kTime ? "Values in order of execution"
                                         : "Values, largest first");
     TextTable table({kRight, kRight, kLeft, kLeft, kLeft, kRight});
     if (report_.live_ranges) table.Add({"", "", "", "", "", "live"});

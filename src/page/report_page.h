@@ -18,12 +18,12 @@ enum class ReportSort { kDefault, kSize, kPeak, kName, kTime };
 struct PageOptions {
   std::string title;
   report::Backend backend = report::Backend::kUnknown;
-  std::string backend_reason = {};         // how it is known
-  size_t limit = 10;                       // rows of a table
-  int64_t min_size = 0;                    // smaller ones are not listed
+  std::string backend_reason = {};         // how the backend is known
+  size_t limit = 10;                       // rows per table
+  int64_t min_size = 0;                    // anything smaller is not listed
   ReportSort sort = ReportSort::kDefault;  // of the values
   Speech speech = Speech::kCommandLine;
-  bool is_made = false;  // no plan was given: it is Stowplan's
+  bool is_made = false;  // no plan was given, so Stowplan made it
 };
 
 // `program` may be null.

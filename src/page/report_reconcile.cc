@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan report --reconcile: each figure of XLA and JAX beside how it follows from the
-// assignment.
+// stowplan report --reconcile: each figure of XLA and JAX, and how it follows from the assignment.
 #include "base/human_bytes.h"
 #include "page/report_page.h"
 #include "page/text.h"

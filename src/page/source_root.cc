@@ -11,7 +11,7 @@ namespace stowplan::page {
 Result<bool> CheckRoot(const std::string& root) {
   std::error_code error;
   if (root.empty() || std::filesystem::is_directory(root, error)) return true;
-  return Fail("stowplan", "--source-root wants a directory, and there is none at `" + root + "`");
+  return Fail("stowplan", "--source-root needs a directory, and there is none at `" + root + "`");
 }
 
 std::string PathBelow(const std::string& root, std::string_view file) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's source files, wherever their tree lies now.
+// Finds the user's source files, wherever their tree is now.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace stowplan::page {
 
-// Fails when there is no such directory. None need be named.
+// Fails if there is no such directory. An empty root is fine.
 Result<bool> CheckRoot(const std::string& root);
 
-// The file of a frame below `root`: at its own path, or without its first folders; empty when there
+// The file of a frame below `root`: at its own path, or without its first folders; empty if there
 // is none.
 std::string PathBelow(const std::string& root, std::string_view file);
 
-// What is in it.
+// The contents of the file.
 std::optional<std::string> ReadBelow(const std::string& root, std::string_view file);
 
 }  // namespace stowplan::page

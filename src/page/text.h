@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of text that the pages of `stowplan report` are made of.
+// Building blocks for text pages.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace stowplan::page {
 
-// Under the head of a page.
+// The line under the head of a page.
 inline constexpr std::string_view kOwnPlan = "  the plan is Stowplan's, made by XLA's rules\n";
 
-// Pages are at most this wide where names allow it.
+// Pages are at most this wide, unless a long name makes that impossible.
 inline constexpr size_t kPageWidth = 100;
 
 // Columns of text, each as wide as its widest cell, two blanks apart.
@@ -26,31 +26,31 @@ class TextTable {
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
   void Add(std::vector<std::string> cells);
-  // A line that is not in columns.
+  // Adds a line that is not in columns.
   void AddLine(std::string line);
   void Append(std::string& out) const;
 
  private:
   std::vector<Align> columns_;
-  std::vector<std::vector<std::string>> rows_;  // a row with one cell too many is a line
+  std::vector<std::vector<std::string>> rows_;  // a row with one extra cell is a line
 };
 
-// How many columns of a terminal a text takes, more or less: one for each character of UTF-8.
+// How many columns of a terminal a text takes, roughly: one per UTF-8 character.
 size_t TextWidth(std::string_view text);
 
-// Names come from the input and may hold anything: no byte of them shall command a terminal.
+// Names come from the input and may contain anything; this removes what could control a terminal.
 std::string Printable(std::string_view text);
-// At most `width` columns; the middle is left out where it is too long.
+// At most `width` columns; the middle of a longer text is left out.
 std::string Shortened(std::string_view text, size_t width);
 
-// The same for op_names, whose operation stands at the end, perhaps with its parameters in
-// brackets, and for paths.
+// The same for op_names, which end with the operation and possibly its parameters in brackets, and
+// for paths.
 std::string ShortenedOpName(std::string_view text, size_t width);
 std::string ShortenedPath(std::string_view text, size_t width);
-// And for shapes, whose dimensions stand before their layout.
+// And for shapes, whose dimensions come before their layout.
 std::string ShortenedShape(std::string_view text, size_t width);
 
-// 64.3%; "<0.1%" for what is little but not nothing.
+// 64.3%; "<0.1%" for a small share that is not zero.
 std::string Percent(int64_t part, int64_t whole);
 // A bar of at most `width` columns.
 std::string Bar(int64_t part, int64_t whole, size_t width);
@@ -62,7 +62,7 @@ std::string ValueText(const report::Report& report, const report::Value& value);
 // parameter 3 {1}, aliased
 std::string AllocationText(const report::Report& report, const report::Allocation& allocation);
 
-// Sizes of the command line: 4096, 512K, 16GiB, 1.5G, 14 gib; units are powers of 1024.
+// Parses a size from the command line: 4096, 512K, 16GiB, 1.5G, 14 gib; units are powers of 1024.
 std::optional<int64_t> ParseBytes(std::string_view text);
 
 }  // namespace stowplan::page

@@ -58,7 +58,7 @@ Result<PlannedModule> FailUnscheduled(const PlannedModule& planned) {
   return Fail("stowplan",
               "the program of `" + Printable(planned.name) +
                   "` has no schedule, so it cannot be planned again",
-              "that of the last stage has one: after_optimizations");
+              "the module of the last stage, after_optimizations, has one");
 }
 
 }  // namespace

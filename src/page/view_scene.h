@@ -18,24 +18,24 @@ struct ViewOptions {
   std::optional<int64_t> budget;
   std::string source_root = {};  // empty: none
   bool is_best = false;          // show the plan of policy best,
-  bool is_against_best = false;  // or both beside each other
+  bool is_against_best = false;  // or both plans side by side
 
   [[nodiscard]] bool needs_best() const { return is_best || is_against_best; }
 };
 
-// A plan, the plan of policy best where that is asked for, and pictures that point into them.
+// A plan, the plan of policy best if it is wanted, and pictures that point into them.
 struct ShownInput {
   PlannedModule planned;
   explain::Picture picture;
   std::optional<PlannedModule> best;
   explain::Picture best_picture;
-  Diagnostics problems;  // notes, and why there is no plan of policy best
+  Diagnostics problems;  // notes, and why there is no plan by policy best
 };
-// Fails when it cannot be shown; when only policy best's plan cannot be made, `problems` says why.
+// Fails if it cannot be shown. If only the plan of policy best cannot be made, `problems` says why.
 Result<std::unique_ptr<ShownInput>> MakeShown(PlannedModule planned, const ViewOptions& options);
 
-// One module, or two when it is shown against policy best; and their sources. The scene points into
-// the input.
+// Adds one module, or two if it is shown against policy best, and their sources. The scene points
+// into the input.
 void AddTo(view::Scene& scene, const ShownInput& input, const ViewOptions& options);
 
 }  // namespace stowplan::page

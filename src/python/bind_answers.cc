@@ -32,7 +32,7 @@ By ByNamed(const std::string& name) {
   std::string list;
   for (size_t i = 0; i < explain::kBys; ++i) {
     names.push_back(explain::Name(static_cast<By>(i)));
-    list += (list.empty() ? "there is " : ", ") + std::string(names.back());
+    list += (list.empty() ? "the choices are " : ", ") + std::string(names.back());
   }
   const std::string hint = DidYouMean(name, names);
   Refuse("memory cannot be split by `" + name + "`", hint.empty() ? list : hint);

@@ -107,12 +107,12 @@ void BindLoad(nb::module_& module, PlanClass& plan) {
              "target"_a = "", "xla_version"_a = "",
              "parameter_names"_a = std::vector<std::string>(), "caller"_a = "the call",
              "allow_unsound"_a = false, "allow_unchecked"_a = false,
-             "The plan in these bytes: a module or a report, text or proto, packed or not.");
+             "The plan in these bytes: a module or a report, text or proto, compressed or not.");
   module.def("target_names", [] { return Texts(TargetNames()); });
   module.def("xla_versions", [] { return Texts(ReleaseNames()); });
   module.def(
       "parse_bytes", [](const Text& text) { return page::ParseBytes(text.bytes); }, "text"_a,
-      "Bytes of 512K, 16GiB, 1.5G; None when it is no size.");
+      "Bytes of 512K, 16GiB, 1.5G; None if it is not a size.");
   module.def(
       "human_bytes", [](int64_t bytes) { return HumanAndExactBytes(bytes); }, "bytes"_a,
       "1.50GiB (1610612736)");
@@ -129,7 +129,7 @@ void BindLoad(nb::module_& module, PlanClass& plan) {
       .def_prop_ro("backend", BackendOf)
       .def_prop_ro(
           "xla_version", [](const Plan& self) { return self.options().plan.release; },
-          "As it was told; empty: it was not.")
+          "As given; empty: not given.")
       .def_prop_ro("bytes", [](const Plan& self) { return self.summary().bytes; })
       .def_prop_ro("unknown",
                    [](Plan& self) {

@@ -38,7 +38,7 @@ Pages PagesOf(std::string_view bytes, std::optional<size_t> incident, size_t lim
   if (log.incidents.empty())
     Refuse("nothing in it says that memory ran out",
            log.remats.empty()
-               ? "give the exception, or all that the program wrote"
+               ? "give the exception, or everything that the program wrote"
                : "rematerialization did not reach its goal, but no allocation failed");
   if (!incident) incident = oom::WorstIncident(log);
   if (*incident >= log.incidents.size())

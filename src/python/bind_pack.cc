@@ -36,8 +36,8 @@ pack::Problem ProblemOf(const Numbers& sizes, const Numbers& starts, const Numbe
   const size_t count = sizes.size();
   if (starts.size() != count || ends.size() != count ||
       (alignments.size() != count && alignments.size() != 1))
-    Refuse("sizes, starts and ends are not of one length",
-           "alignment is a number, or one for each buffer");
+    Refuse("sizes, starts and ends have different lengths",
+           "alignment is one number, or one per buffer");
   pack::Problem problem;
   problem.buffers.reserve(count);
   for (size_t i = 0; i < count; ++i)
@@ -51,8 +51,8 @@ pack::Problem ProblemOf(const Numbers& sizes, const Numbers& starts, const Numbe
 std::shared_ptr<Packed> Pack(const Numbers& sizes, const Numbers& starts, const Numbers& ends,
                              const Numbers& alignments, std::optional<int64_t> capacity,
                              uint64_t seed, int threads, std::optional<double> time_limit) {
-  if (threads < 1 || threads > 1024) Refuse("threads wants a number from 1 to 1024");
-  if (capacity && *capacity < 0) Refuse("capacity wants bytes, 0 or more");
+  if (threads < 1 || threads > 1024) Refuse("threads needs a number from 1 to 1024");
+  if (capacity && *capacity < 0) Refuse("capacity needs bytes, 0 or more");
   Watch watch(time_limit);
   auto packed = std::make_shared<Packed>();
   {
@@ -65,7 +65,7 @@ std::shared_ptr<Packed> Pack(const Numbers& sizes, const Numbers& starts, const 
     if (!answer) throw Failure(std::move(answer).error());
     packed->answer = *std::move(answer);
     if (!pack::CheckPlan(problem, packed->answer.plan).empty())
-      Refuse("the plan is not sound", "this is an error of Stowplan");
+      Refuse("the plan is not sound", "this is a bug in Stowplan");
   }
   watch.Finish();
   packed->is_interrupted = watch.is_interrupted();

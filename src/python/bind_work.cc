@@ -122,10 +122,10 @@ std::tuple<Text, Text, Text> Diff(Plan& a, Plan& b, const std::string& by, size_
     std::string list;
     for (size_t i = 0; i < diff::kGroups; ++i) {
       names.push_back(diff::Name(static_cast<diff::Group>(i)));
-      list += (list.empty() ? "there is " : ", ") + std::string(names.back());
+      list += (list.empty() ? "the choices are " : ", ") + std::string(names.back());
     }
     const std::string hint = DidYouMean(by, names);
-    Refuse("changes cannot be put together by `" + by + "`", hint.empty() ? list : hint);
+    Refuse("changes cannot be grouped by `" + by + "`", hint.empty() ? list : hint);
   }
   const explain::Picture& picture_a = a.picture();
   const explain::Picture& picture_b = b.picture();

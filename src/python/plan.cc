@@ -20,7 +20,7 @@ namespace {
 std::string HintFor(std::string name, const std::vector<std::string_view>& names) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   std::string hint = DidYouMean(name, names);
-  hint += hint.empty() ? "there is " : " there is ";
+  hint += hint.empty() ? "the choices are " : " the choices are ";
   for (const std::string_view one : names) {
     if (one != names.front()) hint += ", ";
     hint += one;
@@ -138,8 +138,8 @@ const ValueColumns& Plan::columns() {
 
 void Plan::NeedPeak() const {
   if (!has_peak())
-    Refuse("when values are alive is not known, so this cannot be told",
-           "give the module or its -live-range.txt as well");
+    Refuse("the live ranges are not known, so this is not known either",
+           "also give the module or its -live-range.txt");
 }
 
 void Plan::CheckSpace(std::optional<int64_t> space) const {

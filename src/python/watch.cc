@@ -34,7 +34,7 @@ Watch::Watch(std::optional<double> time_limit) : next_look_(Clock::now() + kLook
   if (IsMainThread()) looker_ = std::this_thread::get_id();
   if (!time_limit) return;
   if (!(*time_limit >= 0) || *time_limit > kLongest)
-    Refuse("time_limit wants seconds, 0 or more", "such as 0.5 or 60");
+    Refuse("time_limit needs seconds, 0 or more", "such as 0.5 or 60");
   end_ = Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*time_limit));
 }

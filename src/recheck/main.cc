@@ -45,7 +45,7 @@ void ComparePlaces(const Section& section, const std::string& report) {
     places.erase(part.name);
   }
   for (const auto& [name, place] : places)
-    if (place.size > 0) throw Denial("nothing is said of the value " + name);
+    if (place.size > 0) throw Denial("nothing is said about the value " + name);
 }
 
 std::string ReadFile(const std::string& path) {
@@ -68,10 +68,10 @@ int main(int argc, char** argv) {
         "of REPORT, a -buffer-assignment.txt. Exit codes: 0 it holds, 1 it does not, 2 bad input.");
     input.text.str(ReadFile(argv[1]));
     Need(input.Word() == "stowplan-check-certificate" && input.Number() == 1,
-         "this is no certificate of version 1");
+         "this is not a certificate of version 1");
     std::string word = input.Word();
     do {
-      Need(word == "module", "a module is wanted");
+      Need(word == "module", "expected a module");
       const Section section = ReadSection(input, word);
       if (argc == 3) ComparePlaces(section, ReadFile(argv[2]));
       const std::string proof = Player(section, input).Run(word);

@@ -68,11 +68,11 @@ class Checker {
   void CheckPlace(const Allocation& allocation, ValueId id) {
     const Value& value = report_.values[id];
     if (EndOf(value) > allocation.size) {
-      Add("this value ends at " + std::to_string(EndOf(value)) + ", behind the " +
+      Add("this value ends at " + std::to_string(EndOf(value)) + ", beyond the " +
           std::to_string(allocation.size) + " bytes of its allocation");
     }
     if (value.color >= 0 && value.color != allocation.color && is_guest_[id.index] == 0) {
-      Add("this value is of color " + std::to_string(value.color) + ", its allocation of " +
+      Add("this value has color " + std::to_string(value.color) + ", but its allocation has " +
           std::to_string(allocation.color));
     }
     const bool may_lack_range = allocation.is_thread_local || allocation.is_constant ||

@@ -41,8 +41,8 @@ class Comparison {
       }
     }
     while (i_ < said_.size()) AddSaidOnly();
-    while (j_ < computed_.size()) AddComputedOnly("computed, behind this: ");
-    if (findings_.empty()) Add("computed: another end of the file");
+    while (j_ < computed_.size()) AddComputedOnly("computed, after this: ");
+    if (findings_.empty()) Add("computed: a different end of the file");
     return std::move(findings_);
   }
 

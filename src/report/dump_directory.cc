@@ -215,14 +215,14 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
     if (name.kind == DumpFileKind::kOther) {
       ++directory.other_files;
     } else if (name.kind == DumpFileKind::kForeign) {
-      leave(files[i].path, files[i].size == 0 ? "is empty" : "is no file of a dump");
+      leave(files[i].path, files[i].size == 0 ? "is empty" : "is not a dump file");
     } else if (files[i].size == 0) {
       leave(files[i].path, "is empty");
     } else {
       Group& group = groups[name.stem];
       std::optional<size_t>& row = group.module.files[static_cast<size_t>(name.kind)];
       if (row) {
-        leave(files[i].path, "is there a second time, beside " + files[*row].path);
+        leave(files[i].path, "is a duplicate of " + files[*row].path);
         continue;
       }
       row = i;

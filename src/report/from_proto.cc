@@ -256,7 +256,7 @@ class ProtoReporter {
       if (assigned.offset < 0 || assigned.size < 0 ||
           __builtin_add_overflow(assigned.offset, assigned.size, &end)) {
         Fail(assigned.at,
-             "the place of buffer " + std::to_string(assigned.buffer) + " is no range of bytes");
+             "the place of buffer " + std::to_string(assigned.buffer) + " is not a range of bytes");
       }
       value.allocation = id;
       value.offset = assigned.offset;

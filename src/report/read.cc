@@ -67,8 +67,8 @@ bool IsBinary(std::string_view bytes) {
 // Of a file that is of no kind.
 Diagnostic NoReport(const Source& source) {
   if (IsBinary(source.bytes()))
-    return source.AtByte(0, "", "this is neither text nor a message of XLA's");
-  return source.At(0, 1, "this is none of XLA's memory reports",
+    return source.AtByte(0, "", "this is neither text nor one of XLA's protos");
+  return source.At(0, 1, "this is not one of XLA's memory reports",
                    "they begin with `BufferAssignment:`, `HloLiveRange`, `Memory Space:` or a "
                    "total; a module begins with `HloModule`");
 }

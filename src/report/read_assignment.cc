@@ -100,7 +100,7 @@ void ReadPlace(Lines& lines, ReportBuilder& builder) {
   const ValueId id = builder.FindOrAddByNumber(head);
   Value& value = report.values[id];
   if (!value.allocation.is_none()) {
-    lines.Fail("this value has a place already");
+    lines.Fail("this value already has a place");
     return;
   }
   value.allocation = AllocationId(report.allocations.size() - 1);

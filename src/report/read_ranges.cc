@@ -53,7 +53,7 @@ void ReadRanges(Lines& lines, ReportBuilder& builder, LiveRanges& ranges) {
     }
     const ValueId id = builder.FindOrAddByPlace(name, index);
     Value& value = report.values[id];
-    if (value.has_range) lines.Fail("this value has a live range already");
+    if (value.has_range) lines.Fail("this value already has a live range");
     value.has_range = true;
     value.start = start;
     value.end = end;

@@ -140,7 +140,7 @@ void ReadValue(Lines& lines, ReportBuilder& builder) {
   Report& report = builder.report;
   const ValueId id = builder.FindOrAddByNumber(head);
   Value value = report.values[id];
-  if (value.is_listed) lines.Fail("this value is listed already");
+  if (value.is_listed) lines.Fail("this value is already listed");
   value.is_listed = true;
   lines.Next();
   if (lines.line() != " positions:") {

@@ -71,7 +71,7 @@ std::map<int64_t, int64_t> SaidUsageTotals(const Usage& usage) {
 }
 
 ReconcileGroup Totals(const Report& report, const Summary& summary) {
-  ReconcileGroup group{.title = "-buffer-assignment-values.txt (or behind the assignment)"};
+  ReconcileGroup group{.title = "-buffer-assignment-values.txt (or after the assignment)"};
   group.rows.push_back({.figure = "Total bytes used",
                         .said = report.said_total,
                         .computed = summary.bytes,
@@ -134,7 +134,7 @@ ReconcileRow TempFigure(const Report& report, Backend backend, bool is_host,
   if (temp.bytes == 0) return row;
   row.computed = std::nullopt;
   if (!temporaries) {
-    row.how = "TPU: only the program tells";
+    row.how = "TPU: only the program has it";
   } else if (temporaries->are_in_main_memory) {
     row.computed = CheckedRoundUp(temp.bytes, kTpuPage);
   } else {
@@ -152,11 +152,11 @@ ReconcileRow PeakFigure(int64_t lasting, Backend backend,
             .how = "all but thread-local and temporaries"};
   }
   if (!temporaries) {
-    return {.figure = "peak_memory_in_bytes", .how = "only the program tells the peaks of heaps"};
+    return {.figure = "peak_memory_in_bytes", .how = "only the program has the peaks of heaps"};
   }
   return {.figure = "peak_memory_in_bytes",
           .computed = CheckedAdd(lasting, temporaries->heap_peak),
-          .how = "what lasts, and the largest peak of one heap"};
+          .how = "lasting allocations, plus the largest heap peak"};
 }
 
 ReconcileGroup MemoryAnalysis(const Report& report, Backend backend,
@@ -260,7 +260,7 @@ std::optional<PeakSteps> StepsAt(const Report& report, const PlainSizes& plain, 
 namespace {
 
 ReconcileGroup PeakFigures(const Report& report, const Summary& summary) {
-  ReconcileGroup group{.title = "-live-range.txt (or behind the assignment)"};
+  ReconcileGroup group{.title = "-live-range.txt (or after the assignment)"};
   const PrintedPeak& printed = *summary.printed_peak;
   const std::string at = std::to_string(printed.time);
   group.rows.push_back({.figure = "Live ranges at " + at + " (peak)",

@@ -96,7 +96,7 @@ std::optional<Diagnostics> Replanner::CheckRanges() {
   const auto end = static_cast<int64_t>(report().live_ranges->sequence.size());
   for (const Value& value : report().values.rows()) {
     if (value.has_range && (value.start < 0 || value.start > value.end || value.end > end)) {
-      return Refuse(fmt::format("{} is alive {}-{}, which is no time within 0-{}", NameOf(value),
+      return Refuse(fmt::format("{} is alive {}-{}, which is not within 0-{}", NameOf(value),
                                 value.start, value.end, end));
     }
     if (value.has_range || value.allocation.is_none()) continue;
@@ -138,7 +138,7 @@ std::optional<Diagnostics> Replanner::CheckPlaces() {
       const Value& value = report().values[id];
       if (sizes_[id.index] > allocation.size || value.offset > allocation.size - sizes_[id.index]) {
         return Refuse(
-            fmt::format("{} lies outside of allocation {}", NameOf(value), allocation.number));
+            fmt::format("{} lies outside allocation {}", NameOf(value), allocation.number));
       }
     }
   }
@@ -152,7 +152,7 @@ void Replanner::CompareSizes(Table<AllocationId, Allocation>& allocations) {
     Allocation& made = allocations[AllocationId(a)];
     const auto row = olds.find(made.number);
     if (row == olds.end()) {
-      Differs(fmt::format("there is an allocation {}, in the report there is none", made.number));
+      Differs(fmt::format("there is an allocation {}, but not in the report", made.number));
       continue;
     }
     const Allocation& old = *row->second;
@@ -310,21 +310,20 @@ std::optional<Target> FindReportTarget(const Report& report) {
 Result<Replan> ReplanReport(Report report, const Rules& rules) {
   const std::string file = report.sources.empty() ? std::string() : report.sources[0]->name();
   const auto lacks = [&](std::string_view part, std::string_view hint) {
-    return Fail(file,
-                fmt::format("to plan again, a report must have {}, and there is none here", part),
+    return Fail(file, fmt::format("replan needs {}, which the report lacks", part),
                 std::string(hint));
   };
   constexpr std::string_view kFromProgram = "`stowplan assign` plans from the program instead";
   const bool is_apart = report.dialect.separate_files;
   if (!report.has_assignment)
-    return lacks("a buffer assignment", "give the -buffer-assignment.txt, too");
+    return lacks("a buffer assignment", "also give the -buffer-assignment.txt");
   if (!report.has_value_list) {
-    return lacks("a value list", is_apart ? "give the -buffer-assignment-values.txt, too; before "
+    return lacks("a value list", is_apart ? "also give the -buffer-assignment-values.txt; before "
                                             "2026-04 the list is in the same file"
                                           : kFromProgram);
   }
   if (!report.live_ranges && is_apart) {
-    return lacks("live ranges", "give the -live-range.txt, too");
+    return lacks("live ranges", "also give the -live-range.txt");
   }
   if (!report.live_ranges) {
     return lacks("live ranges",

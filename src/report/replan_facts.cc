@@ -115,7 +115,7 @@ std::optional<Diagnostics> Replanner::DeriveRanges() {
   is_straight_ = IsStraight();
   if (!is_straight_) {
     result_.taken.emplace_back(
-        "live ranges: the report does not tell which instructions are in which computation");
+        "live ranges: the report does not say which instructions are in which computation");
     return std::nullopt;
   }
   const LiveRanges& live = *report().live_ranges;

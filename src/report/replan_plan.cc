@@ -98,7 +98,7 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
   }
   if (rules_.preset_space >= 0)
     result_.taken.emplace_back(fmt::format("places in memory space {}", rules_.preset_space));
-  result_.taken.emplace_back("who shares a place with whom");
+  result_.taken.emplace_back("which values share memory");
   for (const auto& [color, values] : heaps) Pack(color, values);
   std::ranges::stable_sort(made_, {}, &Made::key);
   result_.derived.emplace_back("the order of allocations, and so their numbers");

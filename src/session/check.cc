@@ -96,9 +96,9 @@ std::unexpected<Diagnostics> FailUnsound(const check::Finding& first, bool lacks
                      Fail("stowplan", std::move(message), std::move(hint)).error());
   };
   if (lacks_copy)
-    return fail("no plan of this program is sound by XLA's rules, so there is none",
-                "a copy is missing in it; " + FlagText(options.speech, "allow-unsound") +
-                    " gives XLA's plan all the same");
+    return fail("no plan for this program is sound by XLA's rules, so there is none",
+                "the program lacks a copy; " + FlagText(options.speech, "allow-unsound") +
+                    " gives XLA's plan anyway");
   if (first.code == check::Code::kSlicesApart)
     return fail("no place was found for the slices of " + first.found.text() +
                     " side by side, so there is no plan",
@@ -106,8 +106,8 @@ std::unexpected<Diagnostics> FailUnsound(const check::Finding& first, bool lacks
                     ? OptionText(options.speech, "preset", "REPORT") + " takes XLA's own places"
                     : "the preset has them apart");
   return fail("the plan is not sound, so it is not given",
-              "this is an error of Stowplan, or of the preset; " +
-                  FlagText(options.speech, "allow-unsound") + " gives it all the same");
+              "this is a bug in Stowplan, or an error in the preset; " +
+                  FlagText(options.speech, "allow-unsound") + " gives it anyway");
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ Result<Checked> CheckPlanned(PlannedModule planned, const PlanOptions& options,
                                      .report = subject.report.get(),
                                      .neighbour = request.neighbour});
   if (!target)
-    return Fail(subject.name, "it is not known for which machine this was compiled",
+    return Fail(subject.name, "the target machine is not known",
                 "name the machine with " + OptionText(options.speech, "target"));
   subject.target = target;
   Result<check::Certified> executed = Execute(subject, *target, request.certifies);
@@ -176,11 +176,10 @@ Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
       return made;
     case Soundness::kUnchecked:
       if (!options.allow_unchecked)
-        return FailAfter(
-            std::move(made.notes),
-            Fail("stowplan", "the plan could not be checked: " + made.verdict.reason,
-                 FlagText(options.speech, "allow-unchecked") + " gives it all the same")
-                .error());
+        return FailAfter(std::move(made.notes),
+                         Fail("stowplan", "the plan could not be checked: " + made.verdict.reason,
+                              FlagText(options.speech, "allow-unchecked") + " gives it anyway")
+                             .error());
       made.notes.push_back(Note("the plan is unchecked: " + made.verdict.reason));
       return made;
     case Soundness::kUnsound:
@@ -191,7 +190,7 @@ Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
   made.notes.push_back(Note(check::Describe(missing ? *missing : first)));
   if (!options.allow_unsound)
     return FailUnsound(first, missing.has_value(), std::move(made.notes), options);
-  made.notes.push_back(Note("the plan is not sound, and given on demand"));
+  made.notes.push_back(Note("the plan is not sound; it is given because that was allowed"));
   return made;
 }
 

@@ -15,24 +15,24 @@ namespace stowplan {
 
 struct CheckRequest {
   std::string_view neighbour = {};  // the machine of another module of the same dump
-  bool certifies = false;           // write down what was done, for stowplan-recheck
+  bool certifies = false;           // make a certificate for stowplan-recheck
 };
 struct Checked {
   PlannedModule planned;
   std::string certificate;  // a section; empty: not asked for, or the plan is not sound
 };
-// What stowplan::Check does, and more of it.
+// stowplan::Check, with more options and results.
 Result<Checked> CheckPlanned(PlannedModule planned, const PlanOptions& options,
                              const CheckRequest& request);
 
-// The verdict on a plan of Stowplan's own, by executing the program.
+// The verdict on a plan that Stowplan made, by executing the program.
 Verdict VerdictOn(const hlo::Module& module, const report::Report& report, const Target& target);
 
-// The plan that was made, if its verdict or the options let it out; else why not.
+// Returns the plan if its verdict or the options allow that; otherwise fails and says why.
 Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
                              const Assignment& assignment, const PlanOptions& options);
 
-// What the files say that differs from what is computed, and what makes one of them doubtful.
+// Where the files differ from what is computed, and signs that a file may be cut off.
 Diagnostics FindingsOf(const report::Report& report,
                        std::span<const std::shared_ptr<const Source>> sources);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which modules of an input are meant.
+// Chooses the modules of an input that the options mean.
 #pragma once
 
 #include <string_view>
@@ -13,24 +13,23 @@ namespace stowplan {
 // The name without folder and number: "jit_step" for "dump/module_0003.jit_step".
 std::string_view OwnName(std::string_view name);
 
-// How well a module's name fits what is asked for; those that fit best are meant.
+// How well a module's name matches the wanted one. The best matches are chosen.
 enum class Likeness {
   kNone,
-  kPart,   // has it somewhere in its name
-  kBegin,  // up to a dot: "jit_step" for "jit_step.v5e"
+  kPart,   // somewhere in the name
+  kBegin,  // the name up to a dot: "jit_step" for "jit_step.v5e"
   kWhole,
 };
 Likeness LikenessOf(const InputModule& module, std::string_view wanted);
 
-// The modules that are meant: those that the options name, or all that have a plan. Modules without
-// a plan count where there are no others, or where the name fits one of them best: a plan is made
-// for them, so they are leftovers no more. May be empty when no name is given; fails when none has
-// the name.
+// The modules that the options name, or all that have a plan. Modules without a plan are chosen if
+// there are no others, or if one of them matches the name best: they will be planned, so they are
+// no longer leftovers. May return none if no name is given; fails if no module has the name.
 Result<Inputs> ChooseModules(Inputs inputs, const PlanOptions& options);
 
 // A warning for each leftover.
 Diagnostics LeftoverWarnings(const std::vector<Leftover>& leftovers);
-// A mistake that keeps a module out of a list, on one line.
+// An error that keeps a module out of a list, as one line.
 Leftover LeftoverOf(const Diagnostic& diagnostic);
 
 }  // namespace stowplan

@@ -31,8 +31,8 @@ Result<CountedModule> CountModule(const InputModule& module, const PlanOptions& 
   return counted;
 }
 
-// A dump may be larger than the memory, so what was read is let go of. The largest module is the
-// one that is looked at next, if any, so its files stay read. The last module is new.
+// A dump may be larger than the memory, so what was read is released. The largest module is the one
+// most likely to be used next, so its files are kept. The last module is new.
 void KeepLargest(const std::vector<CountedModule>& modules, size_t& largest) {
   const size_t last = modules.size() - 1;
   if (last == largest) return;

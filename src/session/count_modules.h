@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of many modules take.
+// Counts what the plans of many modules take.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,24 @@ struct CountedModule {
   InputModule input;
   report::Summary summary;
   report::Backend backend = report::Backend::kUnknown;
-  bool is_made = false;  // no plan was given: it is Stowplan's
-  size_t findings = 0;   // figures that differ from their computation
+  bool is_made = false;  // no plan was given, so Stowplan made it
+  size_t findings = 0;   // figures that differ from what is computed
 };
 
 struct CountedModules {
   std::vector<CountedModule> modules;
-  std::vector<Leftover> leftovers;  // those of the inputs, and what could not be read or planned
-  Diagnostics first_errors;         // of the first module that could not
+  std::vector<Leftover> leftovers;  // those of the inputs, and modules not read or planned
+  Diagnostics first_errors;         // of the first such module
 };
 
 enum class MakePlans { kNo, kYes };
-// Reads every module, and lets go of the files of all but the largest. With kYes, modules without a
-// plan get one.
+// Reads every module, and releases the files of all but the largest. With kYes, plans modules
+// without a plan.
 CountedModules CountModules(const Inputs& inputs, const PlanOptions& options, MakePlans plans);
-// What each module's plan says, where any has one; else plans are made for all.
+// Counts the given plans if any module has one; otherwise plans all modules.
 CountedModules CountGivenOrMade(const Inputs& inputs, const PlanOptions& options);
 
-// The first error among notes; null when there is none.
+// The first error; null if there is none.
 const Diagnostic* FirstError(const Diagnostics& diagnostics);
 
 }  // namespace stowplan

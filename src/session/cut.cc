@@ -15,7 +15,7 @@
 namespace stowplan {
 namespace {
 
-// Where the last line begins; of a text that ends with a newline, behind it.
+// Where the last line begins; for a text that ends with a newline, after it.
 size_t LastLine(std::string_view text) { return text.rfind('\n') + 1; }  // npos + 1 is 0
 
 // Counts lines of each part of a report, in the order in which they come.
@@ -78,7 +78,7 @@ class PartCounter {
 };
 
 // Whether a file may end without a newline: a sentence about ranges that are not available has
-// none, and neither has a value list of 2024, when XLA forgot it behind each value. (In the files
+// none, and neither has a value list of 2024, when XLA forgot it after each value. (In the files
 // of that time live ranges follow.)
 bool MayLackNewline(const report::Report& report, const Source& source) {
   if (report.live_ranges && report.live_ranges->is_unavailable) return true;

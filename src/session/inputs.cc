@@ -85,8 +85,8 @@ Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& i
             {it->path().generic_string(), "cannot be read: " + ignored.message()});
     } else {
       inputs.leftovers.push_back({it->path().generic_string(), it->exists(ignored)
-                                                                   ? "is no regular file"
-                                                                   : "is a link to no file"});
+                                                                   ? "is not a regular file"
+                                                                   : "is a broken link"});
     }
     it.increment(error);
     if (error) return Fail(folder, "cannot read the directory: " + error.message());

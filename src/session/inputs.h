@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files behind stowplan::Inputs, and how they are read: once each.
+// The files of stowplan::Inputs. Each is read once.
 #pragma once
 
 #include <array>
@@ -16,13 +16,12 @@ namespace stowplan {
 
 struct InputFile {
   std::string path;
-  // What is in it, once somebody has read it. Copies of the file share it.
+  // The contents, once they have been read. Copies of this struct share them.
   std::shared_ptr<std::shared_ptr<const Source>> read =
       std::make_shared<std::shared_ptr<const Source>>();
-  // The user asked for this very file: mistakes in it are shown in full. Others are left out when
-  // they are bad.
+  // The user named this very file, so errors in it are shown in full. Other bad files are left out.
   bool is_named = false;
-  // Bytes that no file holds: nothing lies beside them.
+  // These are bytes in memory, so no files lie beside them.
   bool is_in_memory = false;
 
   // Null: not read yet.
@@ -32,7 +31,7 @@ struct InputFile {
 struct InputFiles {
   // By report::DumpFileKind.
   std::array<std::optional<InputFile>, report::kPairedKinds> files;
-  // Of a module without a plan: the path of the leftover that says so.
+  // For a module without a plan: the path of its leftover.
   std::string leftover = {};
 
   [[nodiscard]] std::optional<InputFile>& file(report::DumpFileKind kind) {
@@ -47,14 +46,14 @@ struct InputFiles {
   }
 };
 
-// The bytes of a file, read now or before.
+// The bytes of a file. Reads it unless that was done before.
 Result<std::shared_ptr<const Source>> Read(const InputFile& file);
-// Lets go of what was read from files, which can be read again if need be.
+// Releases what was read from files, which can be read again if needed.
 void Forget(const InputModule& module);
 
-// Adds what lies beside the only file of a module and has the same stem, when the user named it.
+// If the user named a single file of a module, adds the files beside it that have the same stem.
 void AddNeighbours(InputFiles& files);
-// A file under another name that holds a module was taken for a report: now it is the module.
+// If a file that was taken for a report is a module under an unusual name, makes it the module.
 void FindModuleText(InputFiles& files);
 
 }  // namespace stowplan

@@ -41,8 +41,8 @@ Result<PlannedModule> LoadProgram(const InputModule& module, const InputFiles& f
   as_xla.policy = Policy::kXla;
   // In Python it may be that one was not wanted.
   const std::string_view lead = options.speech == Speech::kPython
-                                    ? "the plan is made as XLA does"
-                                    : "there is no plan; it is made as XLA does";
+                                    ? "planned as XLA does"
+                                    : "there is no plan, so one is made as XLA does";
   Result<PlannedModule> made = PlanSaying(lead, planned, as_xla);
   if (!made) return FailAfter(std::move(warnings), std::move(made).error());
   Append(std::move(made->notes), warnings);

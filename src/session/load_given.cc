@@ -114,7 +114,7 @@ class Loader {
     STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadFull(file));
     STOWPLAN_TRY(hlo::Module parsed, ParseModule(std::move(source)));
     if (parsed.buffer_assignment.size == 0)
-      return Fail(file.path, "holds no plan", std::string(kHowToPlan));
+      return Fail(file.path, "contains no plan", std::string(kHowToPlan));
     STOWPLAN_TRY(report_, report::ReportFromModule(parsed));
     planned_.module = std::make_shared<const hlo::Module>(std::move(parsed));
     return true;

@@ -25,15 +25,16 @@ std::unexpected<Diagnostics> FailNoPlan(const Inputs& inputs) {
 Diagnostic NoteLargest(const CountedModule& largest, const Inputs& inputs, size_t skipped,
                        const PlanOptions& options) {
   std::string message =
-      fmt::format("of {} modules this is the largest, {} with {}", inputs.modules.size(),
+      fmt::format("using the largest of {} modules, {} with {}", inputs.modules.size(),
                   largest.input.name, HumanBytes(largest.summary.bytes));
   if (skipped != 0)
-    message += fmt::format(" ({} skipped: without a plan that can be read, or made)", skipped);
+    message += fmt::format(" ({} skipped: their plans cannot be read or made)", skipped);
   const std::string_view lister = options.speech == Speech::kPython
                                       ? "stowplan.sweep lists them"
                                       : "`stowplan report` lists them";
-  return Note(std::move(message),
-              fmt::format("{} chooses; {}", OptionText(options.speech, "module", "NAME"), lister));
+  return Note(
+      std::move(message),
+      fmt::format("{} chooses another; {}", OptionText(options.speech, "module", "NAME"), lister));
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
                                                      FindScheduler(options.scheduler)));
   if (options.scheduler.empty()) {
     notes.push_back(Note(
-        fmt::format("the module has no schedule; planned for the order `{}`",
+        fmt::format("the module has no schedule, so it is planned in the order `{}`",
                     Name(choice.scheduler)),
-        options.speech == Speech::kCommandLine ? "`stowplan assign --schedule=KIND` chooses" : ""));
+        options.speech == Speech::kCommandLine ? "`stowplan assign --schedule=KIND` sets it" : ""));
   }
   if (options.has_stats) {
     for (const ScheduleChoice::Peak& peak : choice.peaks)
@@ -62,8 +62,8 @@ Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& option
   if (!planned.module)
     return Fail(
         "stowplan",
-        fmt::format("planning needs the program of `{}`, and only its plan is there", planned.name),
-        "give the module's text or .hlo.pb beside the report, or a dump directory; "
+        fmt::format("planning needs the program of `{}`, but there is only its plan", planned.name),
+        "give the module's text or .hlo.pb with the report, or a dump directory; "
         "XLA_FLAGS=--xla_dump_hlo_as_text makes XLA write it");
   const hlo::Module& given = *planned.module;
   if (Diagnostics complaints = hlo::Verify(given); !complaints.empty())
@@ -78,7 +78,7 @@ Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& option
                Settle({.module = &given, .report = planned.report.get()}, wanted));
   const Rules& rules = prepared.setting.rules;
   if (!options.preset.empty() && rules.preset_space < 0)
-    return Fail("stowplan", fmt::format("{} is for TPUs with fast memory, and not for {}",
+    return Fail("stowplan", fmt::format("{} is for TPUs with fast memory, not for {}",
                                         OptionText(options.speech, "preset"), rules.target.name));
   prepared.module = planned.module;
   if (NeedsTransferFlags(given, rules.target))
@@ -138,7 +138,7 @@ Result<MadePlan> MakePlan(const hlo::Module& module, const Analysis& analysis,
   Done(options, "assign");
   if (Diagnostics overlaps = FindOverlaps(module, analysis, made.assignment); !overlaps.empty()) {
     overlaps.push_back(Fail("stowplan", "the plan is not sound, so it is not used",
-                            "this is an error of Stowplan or of the preset")
+                            "this is a bug in Stowplan, or an error in the preset")
                            .error()[0]);
     return std::unexpected(std::move(overlaps));
   }

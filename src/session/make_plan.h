@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages from a module to its plan, put together once: verify, schedule, analyse, assign,
-// report.
+// The stages from a module to its plan: verify, schedule, analyse, assign, report.
 #pragma once
 
 #include <memory>
@@ -28,29 +27,29 @@ struct Prepared {
 // `planned` needs its module; its report may be null.
 Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& options);
 
-// What XLA's memory-space pass chose: from the preset that the options name, from the plan that is
-// there, or from the module's own file. Nothing when none of them has it.
+// What XLA's memory-space pass chose: from the preset that the options name, from the given plan,
+// or from the module's own file. Nothing if none of them has it.
 Result<std::optional<Preset>> FindPreset(const Prepared& prepared, const PlannedModule& planned,
                                          const PlanOptions& options);
 
-// What Plan does. Where `lead` is not empty, a note begins with it and goes on with the machine and
-// the release that were chosen.
+// Plan. If `lead` is not empty, adds a note that starts with it and names the chosen machine and
+// release.
 Result<PlannedModule> PlanSaying(std::string_view lead, const PlannedModule& planned,
                                  const PlanOptions& options);
 
-// A plan that nobody has checked yet.
+// A plan that is not checked yet.
 struct MadePlan {
   Assignment assignment;
   std::vector<BestHeap> heaps;  // policy best
   report::Report report;
 };
-// By the policy of the options. Fails when two values that are alive at once lie over each other.
+// Plans by the policy of the options. Fails if two values that are alive at once overlap.
 Result<MadePlan> MakePlan(const hlo::Module& module, const Analysis& analysis,
                           const Setting& setting, const std::optional<Preset>& preset,
                           const PlanOptions& options);
 
-// The same from a module whose setting is known, which is verified and analysed first: how a
-// changed program is tried.
+// Verifies, analyses and plans a module whose setting is known. This is how a changed program is
+// tried.
 struct TriedPlan {
   Analysis analysis;
   MadePlan made;

@@ -11,7 +11,7 @@ Diagnostics ExplainModuleErrors(Diagnostics errors) {
   for (const std::string_view head :
        {"BufferAssignment:", "HloLiveRange", "Memory Space: ", "Total bytes used: "}) {
     if (!first.excerpt.starts_with(head)) continue;
-    first.message = "this is a memory report, and no module";
+    first.message = "this is a memory report, not a module";
     first.hint = "`stowplan report` reads it";
     errors.resize(1);
     break;

@@ -5,7 +5,8 @@
 
 namespace stowplan {
 
-// Errors of reading a module. When the file is one of XLA's memory reports, says only that.
+// Improves the errors from reading a module: for one of XLA's memory reports, says only that it is
+// one.
 Diagnostics ExplainModuleErrors(Diagnostics errors);
 
 }  // namespace stowplan

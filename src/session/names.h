@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that options choose from.
+// The names that options accept.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 namespace stowplan {
 
 std::vector<std::string_view> TargetNames();
-// Of the releases of XLA that are known, oldest first.
+// The known releases of XLA, oldest first.
 std::vector<std::string_view> ReleaseNames();
 
 }  // namespace stowplan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes: what a user should know about a result, beside the result.
+// Notes: what a user should know about a result.
 #pragma once
 
 #include <iterator>
@@ -10,7 +10,7 @@
 
 namespace stowplan {
 
-// A message of several lines is shown as it is; one of a single line is wrapped.
+// A single-line message is wrapped when shown; a message of several lines is shown as it is.
 inline Diagnostic Note(std::string message, std::string hint = {}) {
   Diagnostic note;
   note.severity = Severity::kNote;
@@ -23,7 +23,7 @@ inline void Append(Diagnostics more, Diagnostics& to) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-// A failure after notes: both are told, in this order.
+// A failure that carries the notes as well, before the errors.
 inline std::unexpected<Diagnostics> FailAfter(Diagnostics notes, Diagnostics errors) {
   Append(std::move(errors), notes);
   return std::unexpected(std::move(notes));

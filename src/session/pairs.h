@@ -12,10 +12,10 @@
 namespace stowplan {
 
 struct NamedModule {
-  std::string name;  // without XLA's numbers; the second of a name is "jit_f #2"
+  std::string name;  // without XLA's numbers; the second of the same name is "jit_f #2"
   InputModule module;
 };
-// The modules that are meant. Fails when there are none.
+// The modules that the options choose. Fails if there are none.
 Result<std::vector<NamedModule>> NamedModules(const Inputs& inputs, const PlanOptions& options);
 
 // Modules of the same name; one of them may be missing.
@@ -24,18 +24,19 @@ struct ModulePair {
   std::optional<InputModule> a;
   std::optional<InputModule> b;
 };
-// By name; when both sides have one module, these, whatever they are called.
+// Pairs modules by name. If each side has a single module, pairs these whatever their names.
 Result<std::vector<ModulePair>> PairModules(const Inputs& a, const Inputs& b,
                                             const PlanOptions& options);
 
-// Opens both. Fails, too, when both are standard input, which can be read only once.
+// Opens both inputs. Also fails if both are standard input, which can be read only once.
 struct InputPair {
   Inputs a;
   Inputs b;
 };
 Result<InputPair> OpenBoth(const std::string& a, const std::string& b);
 
-// The name of the program, where it is the only one and its file has a name of its own.
+// The name to show for a module: the program's own, if it is the only one and its file is not named
+// by XLA (module_NNNN...).
 std::string ShownName(const std::string& name, bool is_single, const PlannedModule& planned);
 
 }  // namespace stowplan

@@ -29,8 +29,8 @@ void NotePreset(const Prepared& prepared, const Assignment& assignment,
   }
   if (count == 0) return;
   notes.push_back(
-      Note(fmt::format("nothing says where XLA put the {} values in memory space {}; Stowplan "
-                       "placed them itself",
+      Note(fmt::format("it is not known where XLA put the {} values in memory space {}, so "
+                       "Stowplan placed them itself",
                        count, space),
            OptionText(options.speech, "preset", "REPORT") + " gives XLA's places"));
 }
@@ -49,11 +49,11 @@ void NoteOtherPlan(const PlannedModule& given, const PlannedModule& made,
     const int64_t bytes = temporaries[heap.color];
     if (bytes == heap.xla_bytes) continue;
     notes.push_back(
-        Note(fmt::format("the temporaries of memory space {} take {} in the given plan, and {} by "
+        Note(fmt::format("the temporaries of memory space {} take {} in the given plan, but {} by "
                          "the rules of {}",
                          heap.color, HumanAndExactBytes(bytes), HumanAndExactBytes(heap.xla_bytes),
                          made.release),
-             OptionText(options.speech, "xla-version") + " names another release"));
+             OptionText(options.speech, "xla-version") + " names a different release"));
   }
 }
 
@@ -96,7 +96,7 @@ Result<PlannedModule> PlanSaying(std::string_view lead, const PlannedModule& pla
   const Setting& setting = prepared.setting;
   const bool is_chosen = options.target.empty() || options.release.empty() || options.has_stats;
   if (!lead.empty()) {
-    result.notes.push_back(Note(fmt::format("{}, {}", lead, setting.words), setting.hint));
+    result.notes.push_back(Note(fmt::format("{}: {}", lead, setting.words), setting.hint));
   } else if (is_chosen && !planned.report) {
     result.notes.push_back(Note(setting.words, setting.hint));
   }

@@ -14,7 +14,7 @@ Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options)
   const std::optional<Target> target =
       ResolveTarget(options.target, {.report = given.report.get()});
   if (!target)
-    return Fail("stowplan", "the sizes of the report fit no machine",
+    return Fail("stowplan", "the sizes in the report fit no known machine",
                 "name the machine with " + OptionText(options.speech, "target"));
   std::string release = options.release.empty() ? ReleaseOf(*given.report) : options.release;
   STOWPLAN_TRY(report::Replan replan,
@@ -23,7 +23,7 @@ Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options)
   if (!verdict.is_sound())
     return FailAfter({Note(verdict.findings[0].message)},
                      Fail("stowplan", "the plan is not sound, so it is not given",
-                          "the report is wrong, or this is an error of Stowplan")
+                          "the report is wrong, or this is a bug in Stowplan")
                          .error());
   return Replanned{.replan = std::move(replan), .target = *target, .release = std::move(release)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report's plan made again without the program (report/replan.h), for the right machine and
-// release, and checked.
+// Repeats a report's plan without the program (report/replan.h), for the right machine and release,
+// and checks it.
 #pragma once
 
 #include "report/replan.h"
@@ -14,7 +14,7 @@ struct Replanned {
   Target target;
   std::string release;  // empty: the newest
 };
-// Fails, too, when the new plan is not sound by its own live ranges.
+// Also fails if the new plan is not sound by its own live ranges.
 Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options);
 
 }  // namespace stowplan

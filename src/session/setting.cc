@@ -48,12 +48,12 @@ ResolvedTarget Resolve(std::string_view told, const TargetEvidence& evidence) {
 
 std::unexpected<Diagnostics> FailUnknownTarget(Backend backend, const PlanOptions& options) {
   if (backend == Backend::kTpu)
-    return Fail("stowplan", "this program is for a TPU, but it does not show for which generation",
-                fmt::format("say {}, or another generation: v2, v3, v4, v5p, v6e, v7x",
+    return Fail("stowplan", "this program is for a TPU of unknown generation",
+                fmt::format("give {}, or a different generation: v2, v3, v4, v5p, v6e, v7x",
                             OptionText(options.speech, "target", "tpu-v5e")));
   return Fail(
-      "stowplan", "the module does not show for which machine it was compiled",
-      fmt::format("say {}, gpu, tpu-v5e, ...", OptionText(options.speech, "target", "cpu")));
+      "stowplan", "the module does not show which machine it was compiled for",
+      fmt::format("give {}, gpu, tpu-v5e, ...", OptionText(options.speech, "target", "cpu")));
 }
 
 Result<report::ReportStyle> StyleNamed(const std::string& dialect) {
@@ -92,7 +92,7 @@ Result<Setting> Settle(const TargetEvidence& evidence, const PlanOptions& option
       .hint = {}};
   if (options.release.empty()) {
     setting.words += ", the newest that fits";
-    setting.hint = OptionText(options.speech, "xla-version") + " chooses another";
+    setting.hint = OptionText(options.speech, "xla-version") + " chooses a different one";
   }
   if (options.heap_limit) setting.rules.heap_limit = *options.heap_limit;
   STOWPLAN_TRY(setting.style, StyleNamed(options.dialect.empty() ? release : options.dialect));

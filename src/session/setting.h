@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For which machine a module is planned, and by the rules of which release of XLA. Decided here and
-// nowhere else.
+// The machine that a module is planned for, and the release of XLA whose rules are used. Decided
+// here and nowhere else.
 #pragma once
 
 #include <optional>
@@ -21,26 +21,26 @@ struct Setting {
   report::ReportStyle style;
   std::string release = {};
   std::string words = {};  // "target cpu by the file's name, rules of jaxlib-0.11.2"
-  std::string hint = {};   // how to choose otherwise; may be empty
+  std::string hint = {};   // how to choose differently; may be empty
 };
 
-// What can tell the machine. All but one may be missing.
+// Evidence of the machine. At least one must be present.
 struct TargetEvidence {
   const hlo::Module* module = nullptr;
   const report::Report* report = nullptr;
   std::string_view neighbour = {};  // the machine of another module of the same dump
 };
-// The machine: as told, as the module or its file's name shows it, as the sizes in the report say,
-// as its neighbour has it; nothing when none of them does.
+// The machine: the one that was named, else what the module or its file's name shows, else what the
+// sizes in the report imply, else the neighbour's. Nothing if none of these helps.
 std::optional<Target> ResolveTarget(std::string_view told, const TargetEvidence& evidence);
 
-// Fails when the machine is not known, or a name in the options is none.
+// Fails if the machine is not known, or if a name in the options does not exist.
 Result<Setting> Settle(const TargetEvidence& evidence, const PlanOptions& options);
 
 // The newest release that writes reports like this one; empty: none is known.
 std::string ReleaseOf(const report::Report& report);
 
-// Fails with what was meant when there is no such release. An empty name is fine.
+// Fails, with a suggestion, if there is no such release. An empty name is fine.
 Result<bool> CheckRelease(std::string_view release);
 // The same for targets.
 Result<bool> CheckTarget(std::string_view target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan that shares nothing but what the program makes share: where even that is unsound, the
-// program lacks a copy, and no plan of it is sound.
+// A plan in which values share memory only where the program forces them to. If even that is
+// unsound, the program lacks a copy, and no plan for it is sound.
 #pragma once
 
 #include "assign/assignment.h"

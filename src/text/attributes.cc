@@ -408,7 +408,7 @@ bool ParseAttributes(Reader& reader, Opcode opcode, AttributeList& out) {
     const char* begin = c.p;
     const std::string_view name = c.NameHere();
     if (name.empty()) return c.FailExpected("an attribute");
-    if (!c.Expect('=', "behind the attribute's name")) return false;
+    if (!c.Expect('=', "after the attribute's name")) return false;
     if (name == "metadata") {
       out.metadata = {};
       out.has_metadata = true;

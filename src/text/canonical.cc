@@ -62,7 +62,7 @@ bool AppendFields(Cursor& c, std::string& out) {
     const std::string_view key = c.NameHere();
     if (key.empty()) return c.FailExpected("a metadata field");
     out.append(key).append("=");
-    if (!c.Expect('=', "behind the field's name")) return false;
+    if (!c.Expect('=', "after the field's name")) return false;
     c.Skip();
     if (c.peek() == '"') {
       if (!AppendQuoted(c, '"', out)) return false;
@@ -106,7 +106,7 @@ bool AppendShardingTail(Cursor& c, std::string& out) {
       out += " last_tile_dim_replicate";
     } else if (c.TakeWord("last_tile_dims")) {
       out += " last_tile_dims={";
-      if (!c.Expect('=', "behind last_tile_dims") || !c.Expect('{', "of last_tile_dims"))
+      if (!c.Expect('=', "after last_tile_dims") || !c.Expect('{', "of last_tile_dims"))
         return false;
       for (bool first = true; !c.Take('}'); first = false) {
         if (!first) {
@@ -127,7 +127,7 @@ bool AppendShardingTail(Cursor& c, std::string& out) {
       if (!AppendInteger(c, out)) return false;
     } else if (c.TakeWord("metadata")) {
       out += ' ';
-      if (!c.Expect('=', "behind metadata") || !AppendShardingMetadata(c, out)) return false;
+      if (!c.Expect('=', "after metadata") || !AppendShardingMetadata(c, out)) return false;
     } else {
       return c.FailExpected("the end of the sharding");
     }
@@ -138,7 +138,7 @@ bool AppendShardingTail(Cursor& c, std::string& out) {
 
 bool AppendDevices(Cursor& c, std::string& out) {
   out += "devices=";
-  if (!c.Expect('=', "behind devices") || !AppendIntegers(c, '[', ']', out)) return false;
+  if (!c.Expect('=', "after devices") || !AppendIntegers(c, '[', ']', out)) return false;
   if (c.TakeMark("<=")) return AppendIota(c, out);
   for (bool first = true;; first = false) {
     if (!first) out += ',';
@@ -153,7 +153,7 @@ bool AppendMesh(Cursor& c, std::string& out) {
   if (c.TakeWord("maximal_mesh") || c.TakeWord("single_device")) {
     out += "maximal_mesh[device_id=";
     if (!c.Expect('[', "of the mesh") || !c.TakeWord("device_id") ||
-        !c.Expect('=', "behind device_id") || !AppendInteger(c, out) ||
+        !c.Expect('=', "after device_id") || !AppendInteger(c, out) ||
         !c.Expect(']', "of the mesh")) {
       return c.errors->empty() ? c.FailExpected("device_id=") : false;
     }
@@ -168,7 +168,7 @@ bool AppendMesh(Cursor& c, std::string& out) {
       if (!c.Expect(',', "between axes")) return false;
       out += ',';
     }
-    if (!AppendQuoted(c, '\'', out) || !c.Expect('=', "behind the axis")) return false;
+    if (!AppendQuoted(c, '\'', out) || !c.Expect('=', "after the axis")) return false;
     out += '=';
     if (!AppendInteger(c, out)) return false;
   }
@@ -177,7 +177,7 @@ bool AppendMesh(Cursor& c, std::string& out) {
   if (!look.Take(',') || !look.TakeWord("device_ids")) return true;
   c.p = look.p;
   out += ", device_ids=(";
-  if (!c.Expect('=', "behind device_ids") || !c.Expect('(', "of device_ids")) return false;
+  if (!c.Expect('=', "after device_ids") || !c.Expect('(', "of device_ids")) return false;
   c.Skip();
   if (c.peek() == '[') {
     if (!AppendIntegers(c, '[', ']', out)) return false;
@@ -278,7 +278,7 @@ bool AppendOneSharding(Cursor& c, std::string& out) {
     out += "maximal";
     if (c.TakeWord("device")) {
       out += " device=";
-      if (!c.Expect('=', "behind device") || !AppendInteger(c, out)) return false;
+      if (!c.Expect('=', "after device") || !AppendInteger(c, out)) return false;
     }
     return AppendShardingTail(c, out);
   }
@@ -338,7 +338,7 @@ bool CanonicalDeviceGroups(Cursor& c, std::string& out) {
 bool CanonicalDomain(Cursor& c, std::string& out) {
   if (!c.Expect('{', "of a domain")) return false;
   out += "{kind=";
-  if (!c.TakeWord("kind") || !c.Expect('=', "behind kind")) return c.FailExpected("kind=");
+  if (!c.TakeWord("kind") || !c.Expect('=', "after kind")) return c.FailExpected("kind=");
   if (!AppendQuoted(c, '"', out)) return false;
   for (const std::string_view key : {"entry", "exit"}) {
     if (!c.Expect(',', "in a domain")) return false;

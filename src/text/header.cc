@@ -199,7 +199,7 @@ bool ParseHeader(Reader& reader) {
     const char* begin = c.p;
     const std::string_view key = c.NameHere();
     if (key.empty()) return c.FailExpected("a header attribute");
-    if (!c.Expect('=', "behind the attribute's name")) return false;
+    if (!c.Expect('=', "after the attribute's name")) return false;
     if (!ParseHeaderAttribute(reader, key, begin)) return false;
   }
   return true;

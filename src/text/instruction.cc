@@ -68,7 +68,7 @@ bool InstructionParser::Parse(bool& is_root, InstrId& id) {
   if (!(makes_parameters_ && ShapeParser::LooksLikeShape(c))) {
     name = c.Name();
     if (name.empty()) return c.FailExpected("an instruction");
-    if (!c.Expect('=', "behind the instruction's name")) return false;
+    if (!c.Expect('=', "after the instruction's name")) return false;
   }
   id = ParseBody(name, 0);
   if (id.is_none()) {
@@ -209,7 +209,7 @@ bool InstructionParser::ParseOwnAttributes(Opcode opcode, int depth) {
 
 bool InstructionParser::ParseOperands(Opcode opcode, ShapeId shape, int depth) {
   Cursor& c = r_.cursor;
-  if (!c.Expect('(', "behind the opcode")) return false;
+  if (!c.Expect('(', "after the opcode")) return false;
   has_operand_part_ = false;
   if (opcode == Opcode::kParameter) {
     int64_t number = 0;
@@ -217,10 +217,10 @@ bool InstructionParser::ParseOperands(Opcode opcode, ShapeId shape, int depth) {
     if (number < 0 || number > INT32_MAX) return c.Fail("a parameter's number is out of range");
     operand_part_ = Attribute::OfNumber(AttributeKey::kParameterNumber, number);
     has_operand_part_ = true;
-    return c.Expect(')', "behind the parameter's number");
+    return c.Expect(')', "after the parameter's number");
   }
   if (opcode == Opcode::kConstant)
-    return ParseConstant(shape) && c.Expect(')', "behind the literal");
+    return ParseConstant(shape) && c.Expect(')', "after the literal");
   if (c.Take(')')) return true;
   size_t count = 0;
   bool has_comment = false;

@@ -36,7 +36,7 @@ bool ParseElement(Cursor& c, std::string& out) {
   out += ", ";
   if (!ParseScalar(c, out)) return false;
   out += ')';
-  return c.Expect(')', "behind a complex number");
+  return c.Expect(')', "after a complex number");
 }
 
 // The braces of the literal flattened: all elements, and the nesting they were found at.
@@ -84,7 +84,7 @@ bool ParseTupleLiteral(Reader& reader, Text& text) {
     if (c.peek() == ',') {
       last = ++c.p;
     } else if (!IsClass(c.peek(), kBlankChar) && c.peek() != ')') {
-      return c.FailExpected("')' behind the literal");
+      return c.FailExpected("')' after the literal");
     }
     c.Skip();
   }

@@ -126,7 +126,7 @@ bool ParseFrontendAttributes(Reader& reader, Range& rows) {
     c.Skip();
     const std::string_view key = c.NameHere();
     if (key.empty()) return c.FailExpected("an attribute's name");
-    if (!c.Expect('=', "behind the attribute's name")) return false;
+    if (!c.Expect('=', "after the attribute's name")) return false;
     c.Skip();
     Text value;
     if (c.peek() == '{') {
@@ -219,7 +219,7 @@ bool ParseMetadata(Reader& reader, Metadata& metadata) {
     const char* at = c.p;
     const std::string_view key = c.NameHere();
     if (key.empty()) return c.FailExpected("a metadata field");
-    if (!c.Expect('=', "behind the field's name")) return false;
+    if (!c.Expect('=', "after the field's name")) return false;
     if (!ParseMetadataField(reader, key, at, metadata)) return false;
     c.Take(',');
   }

@@ -92,11 +92,11 @@ class Best(AssignCase):
             self.assertEqual(self.best(f"--time-limit={seconds}").code, 0)
 
     def test_limits_that_are_none(self):
-        self.assert_bad_use(self.best("--time-limit=soon"), "--time-limit wants seconds, not `soon`")
-        self.assert_bad_use(self.best("--memory-limit=much"), "--memory-limit wants a size, not `much`")
+        self.assert_bad_use(self.best("--time-limit=soon"), "--time-limit needs seconds, not `soon`")
+        self.assert_bad_use(self.best("--memory-limit=much"), "--memory-limit needs a size, not `much`")
         path = self.write("m.hlo", HOLE)
-        self.assert_bad_use(self.assign("--memory-limit=1K", path), "--memory-limit is for --policy=best")
-        self.assert_bad_use(self.assign("--time-limit=1", path), "--time-limit is for --policy=best")
+        self.assert_bad_use(self.assign("--memory-limit=1K", path), "--memory-limit requires --policy=best")
+        self.assert_bad_use(self.assign("--time-limit=1", path), "--time-limit requires --policy=best")
 
     def test_without_temporaries(self):
         answer = self.best(text=SCHEDULED + "\n\nENTRY e {\n  ROOT p = f32[4] parameter(0)\n}\n")

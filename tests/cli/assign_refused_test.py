@@ -169,7 +169,7 @@ class Malformed(AssignCase):
         self.refuse(loop(negate, "s32[] constant(1)"), "does not return pred[] but s32[]")
         self.assert_bad_use(self.assign("--target=cpu", self.write("m.hlo", loop(negate, yes, "f32[8]"))), "differ")
         # Well formed, but the loop writes over a parameter that is not donated.
-        self.refuse(loop(negate, yes), "no plan of this program is sound")
+        self.refuse(loop(negate, yes), "no plan for this program is sound")
         answer = self.assign("--target=cpu", "--allow-unsound", self.write("m.hlo", loop(negate, yes)))
         self.assertEqual(answer.code, 1, answer)
 
@@ -193,8 +193,8 @@ class Malformed(AssignCase):
         self.assertEqual(self.assign("--target=tpu-v5e", self.write("m.hlo", self.entry(fine))).code, 0)
         unsound = slices + ("  x = f32[1024]{0:T(1024)} while(z), condition=cond, body=body\n"
                             "  ROOT t = (f32[2048]{0:T(1024)}, f32[1024]{0:T(1024)}) tuple(r, x)")
-        self.refuse(self.entry(unsound, before=loop), "parameter z is not donated, and is written over by q",
-                    "no plan of this program is sound", words=("--target=tpu-v5e",))
+        self.refuse(self.entry(unsound, before=loop), "parameter z is not donated, but is overwritten by q",
+                    "no plan for this program is sound", words=("--target=tpu-v5e",))
 
     def test_updates_of_another_shape(self):
         self.refuse(self.entry("  p = f32[4] parameter(0)\n  i = s32[] parameter(1)\n  u = f32[1] parameter(2)\n"

@@ -98,8 +98,8 @@ class Files(AssignCase):
 class Settings(AssignCase):
     def test_the_target_is_asked_for(self):
         path = self.write("m.hlo", MODULE)
-        self.assert_bad_use(self.assign(path), "does not show for which machine", "--target=cpu, gpu")
-        self.assert_bad_use(self.assign(self.write("t.hlo", TPU)), "for which generation", "tpu-v5e")
+        self.assert_bad_use(self.assign(path), "does not show which machine", "--target=cpu, gpu")
+        self.assert_bad_use(self.assign(self.write("t.hlo", TPU)), "of unknown generation", "tpu-v5e")
 
     def test_the_target_is_found(self):
         path = self.write("module_0001.jit_f.cpu_after_optimizations.txt", MODULE)
@@ -170,7 +170,7 @@ class Settings(AssignCase):
         path = self.write("t.hlo", TPU)
         answer = self.assign("--target=tpu-v5e", path)
         self.assertEqual(answer.code, 0, answer)
-        self.assertIn("note: nothing says where XLA put the 1 values in memory space 1", answer.err)
+        self.assertIn("note: it is not known where XLA put the 1 values in memory space 1", answer.err)
         self.assertIn("--preset=REPORT", answer.err)
         answer = self.assign("--target=tpu-v5e", self.write("plain.hlo", TPU.replace("S(1)", "")))
         self.assert_quiet(answer)
@@ -187,7 +187,7 @@ class Settings(AssignCase):
         path = self.write("m.hlo", MODULE.replace(", is_scheduled=true", ""))
         answer = self.run_cli("assign", "--target=cpu", path)
         self.assertEqual(answer.code, 0, answer)
-        self.assertIn("note: the module has no schedule; planned for the order `", answer.err)
+        self.assertIn("note: the module has no schedule, so it is planned in the order `", answer.err)
 
     def test_a_missing_copy_is_told(self):
         text = """HloModule m, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias), {1}: (0, {}, may-alias) }
@@ -203,7 +203,7 @@ ENTRY %e (p: f32[8], q: f32[8]) -> (f32[8], f32[8]) {
         answer = self.run_cli("assign", "--target=cpu", "-o", str(out), path)
         self.assertEqual(answer.code, 2, answer)
         self.assertIn("warning: p must share a place with q", answer.err)
-        self.assertIn("no plan of this program is sound", answer.err)
+        self.assertIn("no plan for this program is sound", answer.err)
         self.assertFalse(out.exists(), "nothing is written")
         # On demand, with the exit code of a finding.
         answer = self.run_cli("assign", "--target=cpu", "--allow-unsound", "-o", str(out), path)
@@ -224,7 +224,7 @@ ENTRY %e (p: f32[8], q: f32[8]) -> (f32[8], f32[8]) {
             " value: <1 x @1> (size=4096,offset=6144): f32[1024]{0:T(1024)S(1)}\n"))
         out = self.folder / "out"
         answer = self.assign("--target=tpu-v5e", f"--preset={preset}", "-o", str(out), path)
-        self.assert_bad_use(answer, "the preset places x outside of its block")
+        self.assert_bad_use(answer, "the preset places x outside its block")
         self.assertFalse(out.exists())
 
 

@@ -74,13 +74,13 @@ class Certify(CliCase):
                 (r"^(buffer 1 3 4 1) \d+", r"\1 16", "overlaps another at time 1"),
                 (r"^height \d+", "height 19", "high"),
                 (r"^status \w+", "status optimum", "no status"),
-                (r"^(buffer .*) b$", r"\1 a", "the id is there twice"),
+                (r"^(buffer .*) b$", r"\1 a", "the id appears twice"),
                 (r"^apart 0 3", "apart 1 4\napart 0 9", "no such number"),
                 (r"^end\n", "", "the end is missing"),
                 (r"^end\n", "end\nheight 3\n", "something follows"),
                 (r"^stowplan-certificate 1", "stowplan-certificate 2", "no certificate"),
                 (r"^gap .*\n", "gap 0 1 3 0 9\n", "not within the buffer"),
-                (r"^pin 4 16", "pin 4 x", "a number is wanted"),
+                (r"^pin 4 16", "pin 4 x", "expected a number"),
                 (r"^(buffer 1 3) 4", r"\1 9223372036854775807", "64 bits")):
             with self.subTest(before=before, after=after):
                 self.assert_not(text, before, after, words)

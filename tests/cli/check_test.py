@@ -50,7 +50,7 @@ class Check(CliCase):
     def test_a_collision(self):
         answer = self.check("--target=cpu", *self.plan(8))
         self.assertEqual(answer.code, 1, answer)
-        self.assertIn("unsound: overwritten: r reads a at 3, and finds b there\n"
+        self.assertIn("unsound: overwritten: r reads a at 3, but finds b there\n"
                       "  b writes bytes 8 to 16 of allocation 2 at 2  (jit(f)/exp, f.py:4)\n"
                       "  r needs a there at 3  (jit(f)/add, f.py:5)\n", answer.out)
 
@@ -92,7 +92,7 @@ class Check(CliCase):
                 shutil.copy(file, self.folder / f"{name}.{file.name}")
         alone = self.check(self.folder / f"module_0002.extracted.cl_7.{stage}.hlo.pb")
         self.assertEqual(alone.code, 2)
-        self.assertIn("not known for which machine", alone.err)
+        self.assertIn("the target machine is not known", alone.err)
         # A proto without an assignment: the message that holds it is left out.
         text = self.run_cli("print", self.folder / f"module_0001.jit_f.cl_7.{stage}.hlo.pb").out
         again = self.folder / f"module_0001.jit_f.cl_7.{stage}_after_buffer_assignment"

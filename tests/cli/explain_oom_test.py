@@ -62,7 +62,7 @@ class ExplainOomTest(cli_case.CliCase):
                 # What is to be typed is not broken.
                 if not line.startswith(("       ", "    stowplan explain-oom")):
                     self.assertLessEqual(len(line), 80, line)
-            for title in ("The sum", "Why", "What helps", "Next"):
+            for title in ("The figures", "Why", "What helps", "Next"):
                 self.assertIn(f"\n{title}\n", page)
 
     def test_the_sum(self):
@@ -89,7 +89,7 @@ class ExplainOomTest(cli_case.CliCase):
         # 184 GiB are most.
         self.assertEqual(document["chosen"], 3)
         page = self.explain(log)
-        self.assertIn("In this log, 4 of them", page)
+        self.assertIn("All 4 incidents in this log", page)
         self.assertIn("--incident=N", page)
         self.assertIn("blockwise.3", self.explain(log, "--incident=1"))
         for number in ("0", "5", "x"):
@@ -105,11 +105,11 @@ class ExplainOomTest(cli_case.CliCase):
 
     def test_a_warning_is_no_failure(self):
         text = b"Allocation of 2516582400 exceeds 10% of free system memory.\n"
-        self.assertIn("A warning, no failure", self.explain("-", stdin=text))
+        self.assertIn("A warning, not a failure", self.explain("-", stdin=text))
 
     def test_dump_of_the_same_program(self):
         page = self.explain(LOGS / "cpu_story.log", f"--dump={STORY / 'before'}")
-        self.assertIn("The figures of the log are those of this plan.", page)
+        self.assertIn("The figures in the log match this plan.", page)
         self.assertIn("source.py:32", page)
         self.assertIn("donate_argnames=('params',)", page)
         document = self.document(LOGS / "cpu_story.log", f"--dump={STORY / 'before'}")["dump"]
@@ -118,7 +118,7 @@ class ExplainOomTest(cli_case.CliCase):
 
     def test_dump_of_another_program(self):
         page = self.explain(LOGS / "gpu_training.log", f"--dump={STORY / 'after'}")
-        self.assertIn("not those of this plan", page)
+        self.assertIn("do not match this plan", page)
         self.assertIn("differs", page)
         self.assertIn("0 of 10", page)
         self.assert_bad_use(self.run_cli("explain-oom", str(LOGS / "cpu.log"), f"--dump={self.folder}"), "there is no plan")
@@ -131,7 +131,7 @@ class ExplainOomTest(cli_case.CliCase):
         self.assertEqual(dump["module"], "<stdin>")
         self.assertTrue(dump["is_same"])
         log = (LOGS / "cpu_story.log").read_bytes()
-        self.assert_bad_use(self.run_cli("explain-oom", "-", "--dump=-", stdin=log), "both standard input")
+        self.assert_bad_use(self.run_cli("explain-oom", "-", "--dump=-", stdin=log), "cannot both be standard input")
 
     def test_unknown_machines_and_releases(self):
         log, dump = str(LOGS / "cpu_story.log"), f"--dump={STORY / 'before'}"

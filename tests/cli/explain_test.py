@@ -140,7 +140,7 @@ class Explain(CliCase):
         page = self.fine("--target=cpu", "--value=b", self.module()).out
         self.assertIn("b: 4.0KiB (4096), activation kept for later\n", page)
         self.assertIn("  source    step.py:3\n", page)
-        self.assertIn("  d reads it last, and holds it until its end\n", page)
+        self.assertIn("  d reads it last, and keeps it alive until it finishes\n", page)
         self.assertIn("  t=4  c, step.py:4, jit(step)/jvp()/cos\n  t=5  d, step.py:4, jit(step)/transpose(jvp())/mul\n", page)
         page = json.loads(self.fine("--target=cpu", "--value=%w", "--format=json", self.module()).out)
         self.assertEqual(page["values"][0]["held_by"], "parameter")
@@ -174,11 +174,11 @@ class Explain(CliCase):
         self.assertIn("12.0KiB (12288)  total\n", page)
         (self.folder / "empty").mkdir()
         page = self.at_four(f"--source-root={self.folder}/empty")
-        self.assertRegex(page, r"Not found below\s+/\S+/empty:\s+step\.py\n")
+        self.assertRegex(page, r"Not found in\s+/\S+/empty:\s+step\.py\n")
         self.assertNotRegex(page, r"[ \t]\n")
         for words in (["explain"], ["view", "-o", str(self.folder / "x.html")]):
             answer = self.run_cli(*words, self.write("m.txt", MODULE), "--target=cpu", "--source-root=/nowhere")
-            self.assert_bad_use(answer, "--source-root wants a directory, and there is none at `/nowhere`")
+            self.assert_bad_use(answer, "--source-root needs a directory, and there is none at `/nowhere`")
         self.assertFalse((self.folder / "x.html").exists())
 
     def test_names_do_not_lead_out_of_the_root(self):
@@ -189,11 +189,11 @@ class Explain(CliCase):
         module.write_text(pathlib.Path(self.module()).read_text().replace("step.py", "../step.py"))
         page = self.fine("--target=cpu", f"--source-root={inside}", str(module)).out
         self.assertNotIn("sin(a)", page)
-        self.assertIn("Not found below", page)
+        self.assertIn("Not found in", page)
 
     def test_a_directory(self):
         answer = self.fine(str(CORPUS / "cpu"))
-        self.assertIn("note: of 54 modules this is the largest, ", answer.err)
+        self.assertIn("note: using the largest of 54 modules, ", answer.err)
         answer = self.fine(str(CORPUS / "cpu"), "--module=lm_train_scan_remat")
         self.assertTrue(answer.out.startswith("lm_train_scan_remat"), answer)
 
@@ -201,16 +201,16 @@ class Explain(CliCase):
         module = self.module()
         target = "--target=cpu"
         self.assert_bad_use(self.explain(target, module, "--by=weight"), "--by cannot be `weight`")
-        self.assert_bad_use(self.explain(target, module, "--at=soon"), "--at wants a moment")
+        self.assert_bad_use(self.explain(target, module, "--at=soon"), "--at needs a moment")
         self.assert_bad_use(self.explain(target, module, "--at=99"), "there is no moment t=99", "t=0 to t=7")
         self.assert_bad_use(self.explain(target, module, "--at=-1"), "there is no moment")
         self.assert_bad_use(self.explain(target, module, "--space=9"), "there is no memory space `9`")
         self.assert_bad_use(self.explain(target, module, "--value=bb"), "there is no value `bb`")
         self.assert_bad_use(self.explain(target, module, "--top=many"), "--top")
         self.assert_bad_use(self.explain(target, module, "--curve=live.png"), "a .csv or an .svg")
-        self.assert_bad_use(self.explain(target, module, "--by=kind", "--padding"), "ask for one of them")
+        self.assert_bad_use(self.explain(target, module, "--by=kind", "--padding"), "give only one of them")
         self.assert_bad_use(self.explain(target, module, "--xla-version=jaxlib-9"), "there is no XLA")
-        self.assert_bad_use(self.explain(module), "for which machine")
+        self.assert_bad_use(self.explain(module), "which machine")
         self.assert_bad_use(self.explain("/no/such/file"), "/no/such/file")
         self.assert_bad_use(self.explain(), "explain needs an INPUT")
 
@@ -220,7 +220,7 @@ class Explain(CliCase):
         self.assert_bad_use(self.explain(self.write("cut.txt", (SEEDS / "seed_003.txt").read_bytes()[:700])))
         outside = "BufferAssignment:\nallocation 0: size 16, preallocated-temp:\n" \
                   " value: <0 a @0> (size=16,offset=8): f32[4]{0}\n"
-        self.assert_bad_use(self.explain(self.write("o.txt", outside)), "lies outside of allocation 0")
+        self.assert_bad_use(self.explain(self.write("o.txt", outside)), "lies outside allocation 0")
         huge = "BufferAssignment:\nallocation 0: size 9223372036854775807, preallocated-temp:\n" \
                "allocation 1: size 1, preallocated-temp:\n"
         self.assert_bad_use(self.explain(self.write("h.txt", huge)), "do not fit in 64 bits")

@@ -281,9 +281,9 @@ class CommandLine(ExportCase):
         self.assert_bad_use(self.run_cli("export", path, "--to=xml"), "one of pprof, perfetto, speedscope, collapsed, csv, json")
         self.assert_bad_use(self.run_cli("export", "--to=csv"), "INPUT")
         self.assert_bad_use(self.run_cli("export", path, "--to=csv", "--target=cpu", "--at=999"), "no moment t=999", "t=0")
-        self.assert_bad_use(self.run_cli("export", path, "--to=csv", "--at=x"), "--at wants a moment")
+        self.assert_bad_use(self.run_cli("export", path, "--to=csv", "--at=x"), "--at needs a moment")
         self.assert_bad_use(self.run_cli("export", path, "--to=csv", "--target=cpu", "--space=9"), "no memory space `9`")
-        self.assert_bad_use(self.run_cli("export", path, "--to=perfetto", "--top=x"), "--top wants a number")
+        self.assert_bad_use(self.run_cli("export", path, "--to=perfetto", "--top=x"), "--top needs a number")
         self.assert_bad_use(self.run_cli("export", str(self.folder / "none"), "--to=csv"), "cannot open")
 
     def test_without_live_ranges(self):
@@ -291,7 +291,7 @@ class CommandLine(ExportCase):
         path = CORPUS / "cpu" / "mlp_train_sgd" / "cpu_after_optimizations-buffer-assignment.txt"
         bare = self.write(path.name, path.read_bytes())
         self.assertNotIn("moment", self.explain(bare))
-        self.assert_bad_use(self.run_cli("export", bare, "--to=pprof"), "when values are alive is not known")
+        self.assert_bad_use(self.run_cli("export", bare, "--to=pprof"), "the live ranges are not known")
         rows = readers.read_csv(self.export(bare, "csv"))
         self.assertTrue(rows)
         self.assertTrue(all(row["bytes"] == "" and row["is_live"] == "" for row in rows))

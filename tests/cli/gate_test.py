@@ -74,13 +74,13 @@ class GateTest(cli_case.CliCase):
         self.assertIn("--update would lock it", self.gate(self.a, f"--lock={lock}", code=0).out)
         # Nothing but the file is left.
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.hlo", "b.hlo", "memory.lock"])
-        self.assertIn("another figure", self.gate(self.a, f"--lock={lock}", "--of=footprint", code=2).err)
+        self.assertIn("a different figure", self.gate(self.a, f"--lock={lock}", "--of=footprint", code=2).err)
 
     def test_a_module_that_is_not_locked(self):
         lock = self.write("memory.lock", "# stowplan lock 1: peak\n5 0 jit_other\n")
         out = self.gate(self.a, f"--lock={lock}", code=1).out
         self.assertIn("is not in the lock file", out)
-        self.assertIn("is no longer there", out)
+        self.assertIn("no longer exists", out)
 
     def test_bad_locks(self):
         for text in (b"", b"nonsense", b"# stowplan lock 1: peak\nx\n", b"# stowplan lock 1: peak\n1 0 f\n1 0 f\n",

@@ -74,12 +74,12 @@ class Pack(CliCase):
                        "--threads=0", "--threads=x", "--solver=magic", "--pool=fast", "--pool=:4", "--pool=a:x",
                        "--check", "--check=plan.csv", "--nothing"):
             self.assert_bad_use(self.run_cli("pack", problem, option))
-        self.assert_bad_use(self.run_cli("pack", problem, problem), "takes one FILE")
+        self.assert_bad_use(self.run_cli("pack", problem, problem), "takes only one FILE")
         self.assert_bad_use(self.run_cli("pack"), "needs a FILE")
-        self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--svg=-"), "two things go to standard output")
+        self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--svg=-"), "two outputs go to standard output")
         self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--format=json"))
-        self.assert_bad_use(self.run_cli("pack", "--check", problem, problem, "-o", "x"), "makes none")
-        self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--pool=a:5"), "`a` is there twice")
+        self.assert_bad_use(self.run_cli("pack", "--check", problem, problem, "-o", "x"), "does not make one")
+        self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--pool=a:5"), "`a` appears twice")
         self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--capacity=4"), "their own capacities")
 
     def test_hostile_files_are_refused_soon(self):
@@ -118,7 +118,7 @@ class Pack(CliCase):
     def test_pools_that_are_too_small(self):
         answer = self.run_cli("pack", self.write("p.csv", PROBLEM), "--pool=a:3", "--pool=b:2")
         self.assertEqual((answer.code, answer.out),
-                         (1, "infeasible: the pools are too small for 1 buffer that may be nowhere else\n"))
+                         (1, "infeasible: the pools are too small for 1 buffer that can go nowhere else\n"))
         found = json.loads(self.run_cli("pack", self.write("p.csv", PROBLEM), "--pool=a:4", "--pool=b:1", "--format=json").out)
         self.assertEqual((found["status"], found["buffers"]), ("infeasible", []))
 
@@ -132,7 +132,7 @@ class Pack(CliCase):
         plan, picture = self.folder / "plan.csv", self.folder / "plan.svg"
         answer = self.run_cli("pack", self.write("gap.csv", GAP), "--capacity=16", "-o", str(plan), f"--svg={picture}")
         self.assertEqual(answer.code, 1, answer)
-        self.assertIn("none is written", answer.err)
+        self.assertIn("none was written", answer.err)
         self.assertFalse(plan.exists() or picture.exists())
 
     def test_picture(self):

@@ -101,7 +101,7 @@ class Programs(CliCase):
         self.add("only", program(9000), "b")
         answer = self.run_here("view", "a", "b", "--target=cpu", "-o", "x.html")
         self.assertEqual(answer.code, 0, answer)
-        self.assertIn("of 2 pairs of modules this is the largest, g with", answer.err)
+        self.assertIn("showing the largest of 2 pairs of modules, g with", answer.err)
         page = self.bundle("x.html")
         self.assertEqual([module.header["name"] for module in page.modules], ["g", "g"])
         # The same of plans that are there.
@@ -129,7 +129,7 @@ class Programs(CliCase):
         self.add("b", MODULE)
         for words in (["explain", "dump"], ["view", "dump", "-o", "x.html"], ["view", "dump", "-o", "pages/"], ["report", "dump"]):
             answer = self.run_here(*words)
-            self.assert_bad_use(answer, "does not show for which machine", "say --target=cpu")
+            self.assert_bad_use(answer, "does not show which machine", "give --target=cpu")
             self.assertIn("none of the ", answer.err)
             self.assertNotIn("has no plan", answer.err)
         self.assertIn("none of the 2 modules", self.run_here("explain", "dump").err)
@@ -140,7 +140,7 @@ class Programs(CliCase):
         self.add("c", program(2000))
         answer = self.run_here("explain", "dump", "--target=cpu")
         self.assertEqual(answer.code, 0, answer)
-        self.assertIn("of 3 modules this is the largest, c with", answer.err)
+        self.assertIn("using the largest of 3 modules, c with", answer.err)
         self.assertIn("(1 skipped", answer.err)
 
     def test_report_plans_one(self):
@@ -150,7 +150,7 @@ class Programs(CliCase):
         for words in ([path], [bare, "--target=cpu"], ["-", "--target=cpu"]):
             answer = self.run_cli("report", *words, stdin=MODULE.encode())
             self.assertEqual(answer.code, 0, answer)
-            self.assertIn("note: there is no plan; it is made as XLA does", answer.err)
+            self.assertIn("note: there is no plan, so one is made as XLA does", answer.err)
             self.assertIn("\n  the plan is Stowplan's, made by XLA's rules\n", answer.out)
             self.assertRegex(answer.out, r"\n  total +\d+ +11\.7KiB \(12004\)")
         page = self.run_cli("report", path, "--reconcile").out
@@ -172,7 +172,7 @@ class Programs(CliCase):
         self.add(f"module_0003.jit_h.{STAGE}", "HloModule x\nENTRY e { ROOT a = f32[2] bad(\n")
         answer = self.run_here("report", "dump")
         self.assertEqual(answer.code, 0, answer)
-        self.assertIn("note: no module has a plan; each gets one, made as XLA does", answer.err)
+        self.assertIn("note: no module has a plan, so each is planned as XLA does", answer.err)
         self.assertRegex(answer.err, r"jit_h\..*: warning:")
         self.assertRegex(answer.out, r"35\.2KiB \(36004\) .* module_0002\.jit_g\n.*11\.7KiB \(12004\) .* module_0001\.jit_f\n")
         self.assertEqual(self.run_here("report", "--strict", "dump").code, 1, "one is left out")

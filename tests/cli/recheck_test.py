@@ -77,7 +77,7 @@ class Recheck(CliCase):
             answer = self.run_cli("check", f"--certificate={path}", *([f"--target={target[0]}"] if target else []), str(module),
                                   str(report))
             if not path.exists():
-                self.assertIn("no certificate, since", answer.err, module)
+                self.assertIn("no certificate, because", answer.err, module)
                 without += 1
                 continue
             answer = Answer(subprocess.run([RECHECK, str(path), str(report)], capture_output=True, timeout=60, check=False))
@@ -136,7 +136,7 @@ class Recheck(CliCase):
         self.assert_denied(changed, "the report does not put b there", files[1])
         self.assert_denied(text.replace("allocation 2 32", "allocation 2 48"), "the allocations are not those", files[1])
         without = text.replace("placed b 16 2 16", "part b 16")
-        self.assert_denied(without, "nothing is said of the value b", files[1])
+        self.assert_denied(without, "nothing is said about the value b", files[1])
 
     def test_tampered_loops_and_branches(self):
         text = self.certificate_of(CONTROL)

@@ -129,7 +129,7 @@ class ComesBack(Replan):
                      "derived: offsets of 3 values in the heap of memory space 0\n",
                      "derived: the order of allocations, and so their numbers\n",
                      "derived: the total\n", "derived: the peak\n",
-                     "taken:   who shares a place with whom\n",
+                     "taken:   which values share memory\n",
                      "0 facts differ from the report\n"):
             self.assertIn(line, answer.err)
         loop = SMALL.replace("cosine(%a)", "while(%a), condition=%d, body=%e")
@@ -144,7 +144,7 @@ class Tampered(Replan):
         self.assert_differs(self.tampered(change),
                             "value 2 (b) takes 512 bytes by its shape, 520 by the report")
         # No machine gives such sizes; which one it was has to be said.
-        self.assert_bad_use(self.tampered(change, words=()), "fit no machine", "--target")
+        self.assert_bad_use(self.tampered(change, words=()), "fit no known machine", "--target")
 
     def test_size_of_an_allocation(self):
         self.assert_differs(self.tampered(("allocation 2: size 1024", "allocation 2: size 1032")),
@@ -209,7 +209,7 @@ class Refused(Replan):
                          ("b{}:2-4", f"b{{}}:2-{2**63 - 1}"), ("b{}:2-4", f"b{{}}:{-2**63}-4")):
             shown = new.partition(":")[2]
             self.assert_bad_use(self.tampered((old, new)),
-                                f"value 2 (b) is alive {shown}, which is no time within 0-5")
+                                f"value 2 (b) is alive {shown}, which is not within 0-5")
         self.assert_bad_use(self.tampered(("    b{}:2-4\n", "")),
                             "value 2 (b) is a temporary without a live range")
         self.assert_bad_use(self.tampered(("    2:b\n", "    2:x\n")),
@@ -225,7 +225,7 @@ class Refused(Replan):
         for offset in (768, 2**63 - 1):
             self.assert_bad_use(
                 self.replan(text.replace("offset=512", f"offset={offset}"), "--target=tpu-v5e"),
-                "value 1 (a) lies outside of allocation 2")
+                "value 1 (a) lies outside allocation 2")
 
     def test_places_of_guests(self):
         text = SMALL.replace("allocation 2: size 1024,", "allocation 2: size 1024, color 5,")
@@ -234,7 +234,7 @@ class Refused(Replan):
         for offset in (768, 2**63 - 1):
             self.assert_bad_use(
                 self.replan(text.replace("offset=512", f"offset={offset}"), "--target=gpu"),
-                "lies outside of allocation 2")
+                "lies outside allocation 2")
 
     def test_allocation_without_values(self):
         self.assert_bad_use(self.tampered((" value: <4 out @0> (size=512,offset=0): f32[128]{0}\n", "")),

@@ -23,9 +23,9 @@ class Inputs(ReportCase):
         self.assert_bad_use(self.report("/nonexistent"), "No such file or directory")
         self.assert_bad_use(self.report(), "needs an INPUT")
         self.assert_bad_use(self.report(self.write("empty.txt", "")), "empty")
-        self.assert_bad_use(self.report(self.write("x.txt", "to be or not to be\n")), "none of XLA's memory reports")
-        self.assert_bad_use(self.report(self.write("m.txt", MODULE)), "for which machine", "--target=cpu")
-        self.assert_bad_use(self.report(self.write("junk", b"\x7fELF\0\1\2")), "neither text nor a message of XLA's")
+        self.assert_bad_use(self.report(self.write("x.txt", "to be or not to be\n")), "not one of XLA's memory reports")
+        self.assert_bad_use(self.report(self.write("m.txt", MODULE)), "which machine", "--target=cpu")
+        self.assert_bad_use(self.report(self.write("junk", b"\x7fELF\0\1\2")), "neither text nor one of XLA's protos")
         self.assert_bad_use(self.report(self.write("zeros", b"\0" * 5000)))
         self.assert_bad_use(self.report(self.write("l.txt", LIVE_RANGES)), "no buffer assignment among the files")
 
@@ -33,7 +33,7 @@ class Inputs(ReportCase):
         seed = str(SEEDS[3])
         for option, form in (("--part=usage", "xla"), ("--table=values", "csv"), ("--allocation=3", "minimalloc"),
                              ("--dialect=jaxlib-0.6.0", "xla")):
-            self.assert_bad_use(self.report(seed, option), f"add --format={form}")
+            self.assert_bad_use(self.report(seed, option), f"requires --format={form}")
         self.assertEqual(self.report(seed, "--part=usage", "--format=xla").code, 0)
 
     def test_commands_for_modules_know_reports(self):
@@ -92,7 +92,7 @@ class Inputs(ReportCase):
             for size in sorted({*range(1, len(data), 97), *(m.end() for m in re.finditer(rb"\n", data[:-1]))}):
                 answer = self.report("-", stdin=data[:size])
                 if answer.code == 2:
-                    self.assertRegex(answer.err, r"<stdin>:\d+:\d+: error: .*|complete: |none of XLA's", (seed, size))
+                    self.assertRegex(answer.err, r"<stdin>:\d+:\d+: error: .*|complete: |not one of XLA's", (seed, size))
                     continue
                 self.assertEqual(answer.code, 0, answer)
                 if size not in whole:
@@ -233,8 +233,8 @@ class Directories(ReportCase):
         self.assertEqual(len(self.rows(answer.out)), 4, "the others are still there")
         lines = answer.err.splitlines()
         self.assertEqual(len(lines), 8, "a line each")
-        for text in ("notes.txt: warning: is no file of a dump", "latest: warning: is a link to no file",
-                     "pipe: warning: is no regular file", "live-range.txt: warning: has no buffer assignment beside it",
+        for text in ("notes.txt: warning: is not a dump file", "latest: warning: is a broken link",
+                     "pipe: warning: is not a regular file", "live-range.txt: warning: has no buffer assignment beside it",
                      "module_0005.y.cpu_after_optimizations-buffer-assignment.txt: warning: is empty",
                      "module_0006.z: warning: has no buffer assignment", "module_0007.b.cpu_after_optimizations-buffer-assignment.txt:2:1: warning:",
                      "module_0001.jit_small.cpu_after_optimizations-memory-usage-report.txt:1:"):

@@ -76,7 +76,7 @@ class Page(ReportCase):
 
     def test_without_live_ranges(self):
         page = self.page(self.write("a.txt", ASSIGNMENT))
-        self.assertIn("not known: no file tells the live ranges", page)
+        self.assertIn("not known: no file has the live ranges", page)
         self.assertIn("\nValues, largest first\n", page)
 
     def test_shared_bytes_count_once(self):
@@ -159,7 +159,7 @@ class Xla(ReportCase):
         text = SEEDS[3].read_text()
         for old, new, why in (("allocation 5: ", "allocation 6: ", "numbered from 0; this is number 5"),
                               ("(size=58720256,offset=0): f32[4096,3584]{1,0:T(8,128)S(1)}", "(size=99999999999,offset=0): f32[4096,3584]{1,0:T(8,128)S(1)}",
-                               "ends at 99999999999, behind the 90177536 bytes"),
+                               "ends at 99999999999, beyond the 90177536 bytes"),
                               ("p4.10 @0> (size=58720256", "p4.10 @0> (size=58720255", "end at 58720255, 1 bytes before"),
                               ("    fusion.10{}:9-11\n", "    fusion.10{}:11-9\n", "ends before it begins"),
                               ("    fusion.10{}:9-11\n", "    fusion.10{}:9-16\n", "not within the schedule, 0-15"),
@@ -176,7 +176,7 @@ class Xla(ReportCase):
             line = changed.splitlines()[number - 1]
             self.assertTrue(place in line or why.startswith("end at") and "parameter 4" in line, (place, line))
         colors = text.replace("<39 copy-start{0} @1>", "<39 copy-start{0} @0>")
-        self.assertIn("is of color 0, its allocation of 1", self.report("-", stdin=colors.encode()).err)
+        self.assertIn("has color 0, but its allocation has 1", self.report("-", stdin=colors.encode()).err)
 
     def test_lines_too_many_or_too_few_are_named_alone(self):
         lines = SEEDS[3].read_text().splitlines(keepends=True)

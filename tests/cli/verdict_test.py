@@ -57,7 +57,7 @@ class Doors(AssignCase):
         self.assert_bad_use(self.run_cli("diff", "--target=cpu", path, path), *messages)
 
     def test_an_unsound_plan(self):
-        self.assert_closed(UNSOUND, "--allow-unsound", "no plan of this program is sound")
+        self.assert_closed(UNSOUND, "--allow-unsound", "no plan for this program is sound")
 
     def test_a_plan_that_cannot_be_checked(self):
         self.assert_closed(TOO_LONG, "--allow-unchecked", "the plan could not be checked")

@@ -91,7 +91,7 @@ class ViewBest(CliCase):
         copy = self.folder / "m.txt"
         shutil.copy(path, copy)
         bundle, answer = self.view(copy, "--against=best", "--target=cpu")
-        self.assertIn("there is no plan; it is made as XLA does", answer.err)
+        self.assertIn("there is no plan, so one is made as XLA does", answer.err)
         xla, best = bundle.modules
         self.assertEqual(xla.header["plan"], "Stowplan's plan, by XLA's rules")
         self.assertEqual((temporaries(xla), temporaries(best)), ({0: 2359296}, {0: 2097152}))
@@ -143,7 +143,7 @@ class ViewBest(CliCase):
     def test_bad_use(self):
         path = self.write("m.hlo", MODULE)
         view = lambda *words: self.run_cli("view", path, *words, "--target=cpu", "-o", str(self.folder / "x.html"))
-        self.assert_bad_use(view(path, "--against=best"), "about one INPUT")
+        self.assert_bad_use(view(path, "--against=best"), "takes one INPUT")
         self.assert_bad_use(view("--against=best", "--policy=best"), "leave one of them out")
         self.assert_bad_use(view("--time-limit=1"), "policy best")
         self.assert_bad_use(view("--against=best", "--time-limit=soon"))

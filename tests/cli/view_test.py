@@ -115,7 +115,7 @@ class View(CliCase):
 
     def test_bad_use(self):
         path = self.write("m.hlo", MODULE)
-        self.assert_bad_use(self.run_cli("view", path, path, path, "--target=cpu"), "one program, or two")
+        self.assert_bad_use(self.run_cli("view", path, path, path, "--target=cpu"), "one INPUT, or two")
         self.assert_bad_use(self.run_cli("view", self.write("x", "to be"), "-o", str(self.folder / "x.html")))
         self.assert_bad_use(self.run_cli("view", path, "--target=cpu", "--budget=much"))
         self.assertFalse((self.folder / "x.html").exists())

@@ -120,7 +120,7 @@ def test_module_alone_is_planned(capfd: pytest.CaptureFixture[str]) -> None:
     r = stowplan.analyze(MODULE)
     assert r.plan == "Stowplan's own, by XLA's rules"
     assert r.target == "cpu"
-    assert any("the plan is made as XLA does, target " in note for note in r.notes)
+    assert any("planned as XLA does: target " in note for note in r.notes)
     assert not any("--" in note for note in r.notes), r.notes
     assert r.to_xla() == run_program("assign", MODULE)
     text = stowplan.analyze(MODULE.read_text(), target="cpu")
@@ -131,7 +131,7 @@ def test_module_alone_is_planned(capfd: pytest.CaptureFixture[str]) -> None:
 def test_directory_takes_the_largest() -> None:
     r = stowplan.analyze(SEEDS)
     assert r.name == "seed_004"
-    assert any("of 5 modules this is the largest" in note for note in r.notes)
+    assert any("using the largest of 5 modules" in note for note in r.notes)
     assert stowplan.analyze(SEEDS, module="seed_003").name == "seed_003"
 
 
@@ -283,9 +283,9 @@ def test_pb_page_is_that_of_report() -> None:
 def test_a_plan_stays_as_it_is(settings: dict[str, str]) -> None:
     r = stowplan.analyze(MODULE, target="cpu")
     assert stowplan.analyze(r, target="cpu", module=r.name, own_plan=True) is r
-    with pytest.raises(stowplan.Error, match=f"already: {next(iter(settings))}="):
+    with pytest.raises(stowplan.Error, match=f"already a plan: {next(iter(settings))}="):
         stowplan.analyze(r, **settings)
-    with pytest.raises(stowplan.Error, match="is a plan already"):
+    with pytest.raises(stowplan.Error, match="is already a plan"):
         stowplan.assign(r, policy="best", **settings)
 
 
@@ -304,7 +304,7 @@ def test_a_directory_of_modules_without_plans(tmp_path: Path) -> None:
     (tmp_path / "module_0002.jit_large.before_optimizations.txt").write_text(large)
     both = stowplan.analyze(tmp_path)
     assert both.total_bytes == stowplan.analyze(large, target="cpu").total_bytes > r.total_bytes
-    assert any("of 2 modules this is the largest" in note for note in both.notes)
+    assert any("using the largest of 2 modules" in note for note in both.notes)
     assert any('module="NAME" chooses; stowplan.sweep' in note for note in both.notes)
     assert stowplan.analyze(tmp_path, module="small").total_bytes == r.total_bytes
     assert stowplan.check(tmp_path, module="jit_small")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong arguments: errors in plain words, that say what is wanted."""
+"""Wrong arguments: errors in plain words that say what is expected."""
 
 from __future__ import annotations
 
@@ -117,51 +117,63 @@ def test_wrong_arguments(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: SEED.page("x"), "limit='x': a number of rows, 0: all is wanted"),
-        (lambda: SEED.page(-1), "limit=-1: a number of rows"),
-        (lambda: SEED.at("x"), "time='x': a moment of the program, such as 13, is wanted"),
-        (lambda: SEED.peak_by(3), 'by=3: a word such as "source" or "kind" is wanted'),
-        (lambda: SEED.curve("HBN"), "there is no memory space 'HBN'\n  there is 0 ('HBM'), 1 ("),
+        (lambda: SEED.page("x"), "limit='x': expected a number of rows, 0: all"),
+        (lambda: SEED.page(-1), "limit=-1: expected a number of rows"),
+        (lambda: SEED.at("x"), "time='x': expected a moment of the program, such as 13"),
+        (lambda: SEED.peak_by(3), 'by=3: expected a word such as "source" or "kind", as a str'),
+        (lambda: SEED.curve("HBN"), "there is no memory space 'HBN'\n  there are 0 ('HBM'), 1 ("),
         (lambda: stowplan.analyze(""), "the str is empty"),
         (lambda: stowplan.analyze([]), "no file is named"),
-        (lambda: stowplan.analyze(None), "None is no program\n  give a Compiled or Lowered"),
-        (lambda: stowplan.analyze(lambda x: x), "a function is a program only when it is compiled"),
-        (lambda: stowplan.sweep([3]), "3 is no program"),
-        (lambda: stowplan.analyze([1]), "given by their paths, not as 1"),
-        (lambda: stowplan.analyze(MODULE, target=5), "target=5: the name of a machine"),
+        (lambda: stowplan.analyze(None), "None is not a program\n  give a Compiled or Lowered"),
+        (
+            lambda: stowplan.analyze(lambda x: x),
+            "a function becomes a program only when it is compiled",
+        ),
+        (lambda: stowplan.sweep([3]), "3 is not a program"),
+        (lambda: stowplan.analyze([1]), "must be given as paths, not as 1"),
+        (lambda: stowplan.analyze(MODULE, target=5), "target=5: expected the name of a machine"),
         (
             lambda: stowplan.analyze(MODULE, target="TPU-v5"),
-            "there is no target `TPU-v5`\n  did you mean `tpu-v5e`? there is cpu, ",
+            "there is no target `TPU-v5`\n  did you mean `tpu-v5e`? the choices are cpu, ",
         ),
         (
             lambda: stowplan.analyze(MODULE, xla_version="9"),
-            "there is no XLA `9`\n  there is ",
+            "there is no XLA `9`\n  the choices are ",
         ),
-        (lambda: stowplan.analyze(MODULE.read_text(), module="m"), "chooses one of a directory"),
+        (
+            lambda: stowplan.analyze(MODULE.read_text(), module="m"),
+            "chooses a module of a directory",
+        ),
         (lambda: stowplan.assign(PLANNED, policy="bets"), "there is no policy 'bets'\n  'xla' "),
         (lambda: stowplan.pack("abc", [1], [2]), "sizes is a row of whole numbers"),
         (lambda: stowplan.pack(b"12345678", [1], [2]), "sizes is a row of whole numbers"),
         (
             lambda: stowplan.pack([1], [1], [2], time_limit="5"),
-            "time_limit='5': seconds, 0 or more, such as 0.5 or 60, are wanted",
+            "time_limit='5': expected seconds, 0 or more, such as 0.5 or 60",
         ),
         (lambda: stowplan.explain_oom(LOG, dump="-"), "dump='-': standard input is not read here"),
         (lambda: stowplan.explain_oom(LOG, dump="no/where"), "there is no such file or directory"),
-        (lambda: stowplan.explain_oom(LOG, target="cpuu"), "did you mean `cpu`? there is cpu"),
+        (
+            lambda: stowplan.explain_oom(LOG, target="cpuu"),
+            "did you mean `cpu`? the choices are cpu",
+        ),
         (lambda: stowplan.explain_oom(LOG, xla_version="9"), "there is no XLA `9`"),
-        (lambda: stowplan.explain_oom(ROOT), "this is a directory, and no log"),
-        (lambda: stowplan.explain_oom(LOG, incident="1"), "incident='1': a number"),
-        (lambda: stowplan.max_batch(3, "1GiB"), "lower=3: a function"),
-        (lambda: stowplan.sweep(FILES, 3), "fn=3: a function of an Analysis is wanted"),
+        (lambda: stowplan.explain_oom(ROOT), "this is a directory, not a log"),
+        (lambda: stowplan.explain_oom(LOG, incident="1"), "incident='1': expected a number"),
+        (lambda: stowplan.max_batch(3, "1GiB"), "lower=3: expected a function"),
+        (lambda: stowplan.sweep(FILES, 3), "fn=3: expected a function of an Analysis"),
         (lambda: stowplan.sweep(FILES, checkpoint=ROOT), "this is a directory; name a file in it"),
         (lambda: SEED.save("no/where/view.html"), "no/where: there is no such directory"),
         (lambda: SEED.save("a\0b"), r"path='a\x00b': a path has no NUL in it"),
         (lambda: PLAN.write(MODULE), f"{MODULE}: this is a file; name a directory"),
         (lambda: PLAN.write(MODULE / "x" / "y"), f"{MODULE}: this is a file; name a directory"),
-        (lambda: SEED.why(None), "name=None: the name of a value is wanted, as a str"),
-        (lambda: stowplan.format_size(10**5000), "size=<int of 16610 bits>: a number of bytes"),
+        (lambda: SEED.why(None), "name=None: expected the name of a value, as a str"),
+        (
+            lambda: stowplan.format_size(10**5000),
+            "size=<int of 16610 bits>: expected a number of bytes",
+        ),
         (lambda: stowplan.pack([1], [3], [3]), "buffer 0: its life [3, 3) is empty"),
-        (lambda: stowplan.analyze(io.BytesIO(b"HloModule m")), "or analyze(x.read())"),
+        (lambda: stowplan.analyze(io.BytesIO(b"HloModule m")), "or use analyze(x.read())"),
         (lambda: stowplan.analyze("a" * 100_000), "aaa... (str): there is no such file"),
         (lambda: stowplan.analyze(b"\x80\4\x95pickle"), "<bytes>: error: this is neither text nor"),
         (lambda: SEED.values[1.5], "rows are found by number, by name or as a slice, not by 1.5"),
@@ -266,7 +278,7 @@ def test_programs_that_were_not_compiled(text: str | bytes, tmp_path: pathlib.Pa
         with pytest.raises(stowplan.ParseError) as caught:
             stowplan.analyze(form)
         words = str(caught.value)
-        assert "a program before it is compiled" in words
+        assert "a program that is not compiled yet" in words
         assert ".compile()" in words and "xla_dump_to" in words
 
 

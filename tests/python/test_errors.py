@@ -179,8 +179,8 @@ def test_value_outside_of_its_allocation() -> None:
     text = (SEEDS / "seed_004.txt").read_text()
     broken = text.replace("(size=340787200,offset=32768)", "(size=340787200,offset=677019648)")
     r = stowplan.analyze(broken)
-    assert any("lies outside of allocation 6" in note for note in r.notes)
+    assert any("lies outside allocation 6" in note for note in r.notes)
     assert r.page()
-    with pytest.raises(stowplan.ParseError, match="lies outside of allocation 6"):
+    with pytest.raises(stowplan.ParseError, match="lies outside allocation 6"):
         r.peak_by("source")
     assert not stowplan.check(r)

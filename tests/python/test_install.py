@@ -21,7 +21,7 @@ r = stowplan.analyze({str(SEEDS / "seed_004.txt")!r})
 page = subprocess.run(["stowplan", "report", {str(SEEDS / "seed_004.txt")!r}], check=True, capture_output=True)
 again = subprocess.run([sys.executable, "-m", "stowplan", "report", {str(SEEDS / "seed_004.txt")!r}],
                        check=True, capture_output=True)
-words = r.page().replace("; reconcile() leads", "; --reconcile leads")  # options as each spells them
+words = r.page().replace("; reconcile() explains", "; --reconcile explains")  # options as each spells them
 assert words.encode() == page.stdout == again.stdout
 assert r.peak.bytes == 1012613120
 assert "numpy" not in sys.modules

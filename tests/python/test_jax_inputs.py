@@ -56,7 +56,7 @@ def test_plan_is_that_of_xla(compiled: Any) -> None:
     assert "XLA" in stowplan.analyze(compiled).plan
     own = stowplan.analyze(compiled, own_plan=True)
     assert "Stowplan" in own.plan
-    assert own.notes[0].startswith("the plan is made as XLA does, target cpu by the executable, ")
+    assert own.notes[0].startswith("planned as XLA does: target cpu by the executable, ")
 
 
 def test_another_target_is_planned_anew(compiled: Any) -> None:
@@ -77,7 +77,7 @@ def test_another_target_is_planned_anew(compiled: Any) -> None:
 
 
 def test_module_is_for_directories(compiled: Any) -> None:
-    with pytest.raises(stowplan.Error, match="module='other' chooses one of a directory"):
+    with pytest.raises(stowplan.Error, match="module='other' chooses a module of a directory"):
         stowplan.analyze(compiled, module="other")
 
 
@@ -156,14 +156,14 @@ def test_all_releases_are_known_to_the_planner() -> None:
 def test_not_a_program(step: Any) -> None:
     with pytest.raises(TypeError, match="only for given arguments"):
         stowplan.analyze(step)
-    with pytest.raises(TypeError, match="holds no program"):
+    with pytest.raises(TypeError, match="contains no program"):
         stowplan.analyze(f32(3))
     exported = pytest.importorskip("jax.export").export(jax.jit(jnp.sin))(f32(3))
     with pytest.raises(stowplan.ArgumentError, match="jax.jit\\(x.call\\).lower"):
         stowplan.analyze(exported)
     call = jax.jit(exported.call).lower(f32(3))
     assert stowplan.analyze(call).total_bytes > 0
-    with pytest.raises(stowplan.Error, match="is no program"):
+    with pytest.raises(stowplan.Error, match="is not a program"):
         stowplan.analyze(object())
 
 
@@ -222,9 +222,9 @@ def test_plan_that_cannot_be_read_is_made_again(compiled: Any) -> None:
 
 
 def test_no_module(compiled: Any) -> None:
-    with pytest.raises(stowplan.Error, match="does not give the module"):
+    with pytest.raises(stowplan.Error, match="does not provide the compiled module"):
         stowplan.analyze(Poor(RuntimeError("UNIMPLEMENTED")))
-    with pytest.raises(stowplan.Error, match="holds no module"):
+    with pytest.raises(stowplan.Error, match="contains no module"):
         stowplan.analyze(Poor([]))
     two = jax_inputs.extract(Poor(modules_of(compiled) * 2))
     assert any("2 modules" in note for note in two.notes)

@@ -68,7 +68,7 @@ def test_wrong_marker_is_a_failure_not_a_crash(pytester: pytest.Pytester) -> Non
     """,
     )
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*'many' is no size*"])
+    result.stdout.fnmatch_lines(["*'many' is not a size*"])
 
 
 def test_fixture(pytester: pytest.Pytester) -> None:

@@ -41,7 +41,7 @@ def test_ahead_of_time(topology: str, target: str) -> None:
         compiled = jax.jit(update, donate_argnums=0).lower(spec, spec).compile()
     r = stowplan.analyze(compiled)
     assert r.target == target
-    assert any("does not give XLA's own plan" in note for note in r.notes)
+    assert any("does not provide XLA's own plan" in note for note in r.notes)
     assert {a.path for a in r.allocations if a.path} == {"state", "x"}
     stats = compiled.memory_analysis()
     figures = r.reconcile().memory_analysis

@@ -189,7 +189,7 @@ def test_a_real_one() -> None:
     ],
 )
 def test_memory_error_of_python(x: BaseException | str) -> None:
-    with pytest.raises(stowplan.Error, match="Python ran out of the machine's memory"):
+    with pytest.raises(stowplan.Error, match="Python ran out of host memory"):
         stowplan.explain_oom(x)
 
 

@@ -54,7 +54,7 @@ def test_all_kinds_of_inputs():
     assert named["small"].value == named.values[0] == 524320
     assert len(stowplan.sweep(str(MODULE), total, workers=0)) == 1
     assert len(stowplan.sweep([], total)) == 0
-    with pytest.raises(stowplan.Error, match="cannot go to another process"):
+    with pytest.raises(stowplan.Error, match="cannot be sent to another process"):
         stowplan.sweep([stowplan.analyze(MODULE)])
 
 
@@ -130,7 +130,7 @@ def test_an_input_that_kills_workers_is_an_error(tmp_path: Path):
     assert list(result.errors) == [str(SEED_PATHS[2])]
     error = result.errors[str(SEED_PATHS[2])]
     assert isinstance(error, stowplan.WorkerDied)
-    assert "SIGKILL; the system ends processes so when memory runs out" in str(error)
+    assert "SIGKILL; the system does that when memory runs out" in str(error)
     assert len(result.values) == 4
 
 

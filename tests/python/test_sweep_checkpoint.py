@@ -63,7 +63,7 @@ def test_changed_inputs_and_functions_are_done_again(tmp_path: Path):
     factor = 2
     other = stowplan.sweep(inputs, lambda r: factor * total(r), checkpoint=file, workers=0)
     assert not any(outcome.is_resumed for outcome in other)
-    assert other.notes == ["3 results of another function are not used"]
+    assert other.notes == ["3 results of a different function are not used"]
     # Back again: nothing was lost.
     assert all(o.is_resumed for o in stowplan.sweep(inputs, total, checkpoint=file, workers=0))
 
@@ -119,7 +119,7 @@ def test_other_files_are_not_touched(tmp_path: Path):
     file = tmp_path / "thesis.txt"
     for text in ("my only copy", "my only copy\n", '{"input": 1}\n'):
         file.write_text(text)
-        with pytest.raises(stowplan.Error, match="no checkpoint"):
+        with pytest.raises(stowplan.Error, match="not a checkpoint"):
             stowplan.sweep(SEED_PATHS, total, checkpoint=file)
         assert file.read_text() == text
 
@@ -158,6 +158,6 @@ def test_a_checkpoint_that_was_hardly_begun(tmp_path: Path):
         file.write_bytes(other)
         if other.startswith(first.rstrip(b"}\n")):
             continue
-        with pytest.raises(stowplan.Error, match="no checkpoint"):
+        with pytest.raises(stowplan.Error, match="not a checkpoint"):
             stowplan.sweep(SEED_PATHS[:1], total, checkpoint=file, workers=0)
         assert file.read_bytes() == other

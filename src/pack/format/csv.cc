@@ -94,7 +94,7 @@ class TableReader {
       const std::optional<int64_t> end =
           gap ? CheckedAdd(gap->end, rows_.has_last() ? 1 : 0) : std::nullopt;
       if (!end) {
-        rows_.Fail(word, "a gap is wanted here", "3-7, or 3-7@0:16 when bytes 0 to 16 stay in use");
+        rows_.Fail(word, "expected a gap", "3-7, or 3-7@0:16 when bytes 0 to 16 stay in use");
         return;
       }
       gap->buffer = b;
@@ -107,13 +107,13 @@ class TableReader {
   void LookUpIds() {
     if (apart_.empty() && AreDistinctNumbers(table_.ids)) return;
     if (table_.ids.empty() && !apart_.empty()) {
-      rows_.Fail(apart_.front().second, "there are no ids that this could mean",
+      rows_.Fail(apart_.front().second, "there are no ids to refer to",
                  "the column `id` is missing");
       return;
     }
     IdIndex index(table_.ids, [&](uint32_t row) {
       rows_.Fail(rows_.FindField(row, Column::kId),
-                 fmt::format("`{}` is there twice", table_.ids[row]));
+                 fmt::format("`{}` appears twice", table_.ids[row]));
     });
     for (const auto& [b, words] : apart_) {
       EachWord(words, [&, buffer = b](std::string_view id) {
@@ -215,7 +215,7 @@ class PlanReader {
   void Take(const Row& row, uint32_t number) {
     const std::optional<uint32_t> b = FindBuffer(row, number);
     if (!b || is_seen_[*b]) {
-      rows_.Fail(row.line, b ? fmt::format("`{}` is there twice", IdOf(table_, *b))
+      rows_.Fail(row.line, b ? fmt::format("`{}` appears twice", IdOf(table_, *b))
                              : "the problem has no such buffer");
       return;
     }

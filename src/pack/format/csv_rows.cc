@@ -64,7 +64,7 @@ size_t EachField(std::string_view line, Visit visit) {
 }
 
 std::string KnownColumns() {
-  std::string hint = "known are";
+  std::string hint = "the known columns are";
   for (size_t c = 0; c < kColumnCount; ++c)
     hint += (c == 0 ? " " : ", ") + std::string(NameOf(static_cast<Column>(c)));
   return hint;
@@ -124,7 +124,7 @@ void RowReader::ReadHeader(std::string_view line) {
       return;
     }
     if (Has(known->column))
-      Fail(name, fmt::format("the column `{}` is there twice", NameOf(known->column)));
+      Fail(name, fmt::format("the column `{}` appears twice", NameOf(known->column)));
     has_[static_cast<size_t>(known->column)] = true;
     if (name == "end") has_last_ = true;
     columns_.push_back(known->column);
@@ -209,7 +209,7 @@ std::optional<int64_t> RowReader::ReadNumber(std::string_view field) {
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
   if (error == std::errc() && end == field.data() + field.size()) return number;
   Fail(field, error == std::errc::result_out_of_range ? "the number does not fit in 64 bits"
-                                                      : "a whole number is wanted here");
+                                                      : "expected a whole number");
   return std::nullopt;
 }
 

@@ -51,7 +51,7 @@ class PlanChecker {
       Complain("the plan has {} offsets for {} buffers", plan_.offsets.size(), count);
     const size_t pools = problem_.pools.empty() ? 0 : count;
     if (plan_.pools.size() != pools)
-      Complain("the plan names {} pools, where {} are wanted", plan_.pools.size(), pools);
+      Complain("the plan names {} pools, but {} are needed", plan_.pools.size(), pools);
     return complaints_.empty();
   }
 
@@ -62,7 +62,7 @@ class PlanChecker {
       if (offset < 0 || !CheckedAdd(offset, buffer.size)) {
         Complain("buffer {} lies at {}", Name(b), offset);
       } else if (offset % buffer.alignment != 0) {
-        Complain("buffer {} lies at {}, which is no multiple of {}", Name(b), offset,
+        Complain("buffer {} lies at {}, which is not a multiple of {}", Name(b), offset,
                  buffer.alignment);
       }
       if (!plan_.pools.empty() && plan_.pools[b] >= problem_.pools.size())
@@ -76,13 +76,13 @@ class PlanChecker {
       if (plan_.pools.empty() || plan_.pools[b] + 1 == problem_.pools.size())
         height = std::max(height, plan_.offsets[b] + problem_.buffers[b].size);
     }
-    if (height != plan_.height) Complain("the plan is {} high, and says {}", height, plan_.height);
+    if (height != plan_.height) Complain("the plan is {} high, but says {}", height, plan_.height);
   }
 
   void CheckPins() {
     for (const Spot& pin : problem_.pins) {
       if (plan_.offsets[pin.buffer] != pin.offset) {
-        Complain("buffer {} lies at {}, and is pinned to {}", Name(pin.buffer),
+        Complain("buffer {} lies at {}, but is pinned to {}", Name(pin.buffer),
                  plan_.offsets[pin.buffer], pin.offset);
       }
     }
@@ -111,7 +111,7 @@ class PlanChecker {
       const int64_t high = std::min(plan_.offsets[a] + problem_.buffers[a].size,
                                     plan_.offsets[b] + problem_.buffers[b].size);
       if (low < high && AreInOnePool(a, b))
-        Complain("buffers {} and {} must be apart, and share byte {}", Name(a), Name(b), low);
+        Complain("buffers {} and {} must be apart, but share byte {}", Name(a), Name(b), low);
     }
   }
 

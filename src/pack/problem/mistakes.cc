@@ -119,9 +119,9 @@ class MistakeFinder {
         } else if (!CheckedAdd(spot.offset, buffer.size)) {
           Complain(part, spot.buffer, "the buffer would end beyond 64 bits");
         } else if (part == Part::kPin && spot.offset % buffer.alignment != 0) {
-          Complain(
-              part, spot.buffer,
-              fmt::format("{} is no multiple of the alignment {}", spot.offset, buffer.alignment));
+          Complain(part, spot.buffer,
+                   fmt::format("{} is not a multiple of the alignment {}", spot.offset,
+                               buffer.alignment));
         }
       }
     }
@@ -159,9 +159,10 @@ class MistakeFinder {
       }
       alignments_[g] = alignment.value_or(1);
       if (pin && *pin % alignments_[g] != 0) {
-        Complain(Part::kPin, problem_.groups[g].front(),
-                 fmt::format("the group is pinned to {}, which is no multiple of its alignment {}",
-                             *pin, alignments_[g]));
+        Complain(
+            Part::kPin, problem_.groups[g].front(),
+            fmt::format("the group is pinned to {}, which is not a multiple of its alignment {}",
+                        *pin, alignments_[g]));
       }
     }
   }
@@ -183,7 +184,7 @@ class MistakeFinder {
       if (pool.capacity < 0)
         Complain(Part::kPool, p, fmt::format("the capacity {} is negative", pool.capacity));
       if (std::ranges::find(names, pool.name) != names.end())
-        Complain(Part::kPool, p, fmt::format("the pool `{}` is there twice", pool.name));
+        Complain(Part::kPool, p, fmt::format("the pool `{}` appears twice", pool.name));
       names.push_back(pool.name);
     }
   }
@@ -208,7 +209,7 @@ class MistakeFinder {
     if (!mistakes_.empty() || problem_.choices.empty()) return;
     for (const std::vector<uint32_t>& group : problem_.groups) {
       if (!group.empty() && PoolsOf(group).empty())
-        Complain(Part::kChoice, group.front(), "there is no pool in which all of the group may be");
+        Complain(Part::kChoice, group.front(), "no pool allows the whole group");
     }
   }
 
@@ -284,7 +285,7 @@ class MistakeFinder {
       if (offsets[a] < 0 || offsets[b] < 0 || (!pools.empty() && pools[a] != pools[b])) continue;
       if (std::max(offsets[a], offsets[b]) <
           std::min(offsets[a] + problem_.buffers[a].size, offsets[b] + problem_.buffers[b].size))
-        Complain(Part::kPin, b, "pinned to where a buffer lies that it must be apart from");
+        Complain(Part::kPin, b, "pinned to bytes of a buffer that it must be apart from");
     }
     for (const Overlap& overlap : FindOverlaps(problem_, offsets, pools, kMaxErrors)) {
       Complain(Part::kPin, overlap.second,

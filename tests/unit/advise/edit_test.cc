@@ -53,7 +53,7 @@ TEST(Edit, DropsACopy) {
 }
 
 TEST(Edit, DropsOnlyCopies) {
-  EXPECT_EQ(OrderAfter(EditKind::kDropCopy, "a", ""), "a is no copy");
+  EXPECT_EQ(OrderAfter(EditKind::kDropCopy, "a", ""), "a is not a copy");
   EXPECT_EQ(OrderAfter(EditKind::kDropCopy, "z", ""), "there is no z in e");
 }
 

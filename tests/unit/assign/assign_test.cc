@@ -299,7 +299,7 @@ TEST(Assign, PresetsAreTakenAsTheyAre) {
   const auto error = [&] {
     return Render(Assign(program.module, program.analysis, rules, preset).error());
   };
-  EXPECT_THAT(error(), HasSubstr("the preset places y outside of its block"));
+  EXPECT_THAT(error(), HasSubstr("the preset places y outside its block"));
   preset.chunks[1] = preset.chunks[0];
   EXPECT_THAT(error(), HasSubstr("the preset places x twice"));
   preset.chunks.pop_back();
@@ -454,7 +454,7 @@ TEST(FindOverlaps, SeesWhatIsPlanted) {
   Assignment outside = *plan;
   outside.places[y].offset = 65;
   EXPECT_THAT(Render(FindOverlaps(program.module, program.analysis, outside)),
-              HasSubstr("lies outside of allocation"));
+              HasSubstr("lies outside allocation"));
 }
 
 TEST(Rules, FollowTheVersion) {

@@ -24,7 +24,7 @@ TEST(Check, AValueIsWrittenOver) {
   const Verdict verdict = CheckText(kChain, "p0 16: p@0\nout 16: r@0\ntemp 32: a@0 b@8 c@0");
   ASSERT_EQ(Summary(verdict), "overwritten a b\nin-place b c\n");
   EXPECT_EQ(Describe(verdict.findings[0]),
-            "unsound: overwritten: c reads a at 3, and finds b there\n"
+            "unsound: overwritten: c reads a at 3, but finds b there\n"
             "  b writes bytes 8 to 16 of allocation 2 at 2\n"
             "  c needs a there at 3  (jit(f)/add, f.py:5)\n");
 }
@@ -218,7 +218,7 @@ ENTRY main {
   const Result<Verdict> verdict =
       CheckPlan(*module, PlanOf("p0 16: p@0\nout 16: r@0"), *FindTarget("cpu"));
   ASSERT_FALSE(verdict.has_value());
-  EXPECT_EQ(verdict.error()[0].message, "the order in which main is executed is not known");
+  EXPECT_EQ(verdict.error()[0].message, "the order of execution of main is not known");
 }
 
 // A collective that fusions go on with between its start and its done. What they hand on is not

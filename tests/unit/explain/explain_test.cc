@@ -330,7 +330,7 @@ TEST(Picture, ValuesOutsideOfTheirAllocationAreRefused) {
   const report::Report report = ByHand({Placed(64, 65, 0, 1)}, 128);
   const Result<Picture> picture = MakePicture(report, nullptr);
   ASSERT_FALSE(picture.has_value());
-  EXPECT_NE(Render(picture.error()).find("the value v lies outside of allocation 0"),
+  EXPECT_NE(Render(picture.error()).find("the value v lies outside allocation 0"),
             std::string::npos);
   EXPECT_FALSE(MakePicture(ByHand({Placed(INT64_MAX, 65, 0, 1)}, 128), nullptr).has_value());
   EXPECT_FALSE(MakePicture(report::Report(), nullptr).has_value());

@@ -88,7 +88,7 @@ TEST(Verify, GetTupleElement) {
   EXPECT_THAT(InEntry("x = s32[] get-tuple-element(t), index=2"),
               ElementsAre("`x`: there is no element 2 in a tuple of 2 elements"));
   EXPECT_THAT(InEntry("x = s32[] get-tuple-element(p), index=0"),
-              ElementsAre("`x`: its operand is no tuple but f32[4]"));
+              ElementsAre("`x`: its operand is not a tuple but f32[4]"));
 }
 
 TEST(Verify, Tuple) {

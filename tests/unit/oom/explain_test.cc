@@ -184,11 +184,10 @@ TEST(OomExplain, ActivationsAndAttention) {
   ASSERT_NE(group, explanation.causes.end());
   EXPECT_EQ(group->bytes, GiB(8));
   EXPECT_THAT(group->why,
-              HasSubstr("4 of the 4 listed ones are of jit(f)/jvp(Model)/layer_*/softmax"));
+              HasSubstr("4 of the 4 listed ones come from jit(f)/jvp(Model)/layer_*/softmax"));
   EXPECT_THAT(Hows(explanation), Contains("jax.experimental.pallas.ops.tpu.flash_attention"));
-  const auto checkpoint = std::ranges::find_if(explanation.fixes, [](const Fix& fix) {
-    return fix.what.starts_with("compute values again");
-  });
+  const auto checkpoint = std::ranges::find_if(
+      explanation.fixes, [](const Fix& fix) { return fix.what.starts_with("recompute values"); });
   ASSERT_NE(checkpoint, explanation.fixes.end());
   EXPECT_EQ(checkpoint->saves, GiB(8));
   EXPECT_TRUE(checkpoint->is_enough);

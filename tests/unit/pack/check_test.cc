@@ -100,13 +100,13 @@ TEST(PackCheck, NamesWhatAPlanBreaks) {
   Problem problem = {.buffers = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}}};
   problem.pins = {{1, 8}};
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 0, 4}, .height = 6}),
-              ElementsAre("buffer 1 lies at 0, and is pinned to 8"));
+              ElementsAre("buffer 1 lies at 0, but is pinned to 8"));
   problem.pins.clear();
   problem.apart = {{0, 1}};
   Names names;
   for (const char* const name : {"a", "b", "c"}) names.Add(name);
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 0, 4}, .height = 6}, names),
-              ElementsAre("buffers `a` and `b` must be apart, and share byte 0"));
+              ElementsAre("buffers `a` and `b` must be apart, but share byte 0"));
   problem.apart.clear();
   problem.groups = {{0, 1}};
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 6, 4}, .height = 10}),
@@ -129,7 +129,7 @@ TEST(PackCheck, LooksAtPools) {
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 0}, .pools = {0, 2}, .height = 4}),
               ElementsAre("buffer 1 is in pool 2 of 2"));
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 0}, .pools = {}, .height = 4}),
-              ElementsAre("the plan names 0 pools, where 2 are wanted"));
+              ElementsAre("the plan names 0 pools, but 2 are needed"));
 }
 
 // The first mistake, with the buffer's or pool's number in front.
@@ -168,7 +168,7 @@ TEST(PackCheck, NamesWhatMakesNoSense) {
   EXPECT_EQ(with_pins({{0, 2}, {1, 6}}), "none");
   EXPECT_EQ(with_pins({{9, 2}}), "buffer 9: there is no such buffer");
   EXPECT_EQ(with_pins({{0, -2}}), "buffer 0: the offset -2 is negative");
-  EXPECT_EQ(with_pins({{0, 3}}), "buffer 0: 3 is no multiple of the alignment 2");
+  EXPECT_EQ(with_pins({{0, 3}}), "buffer 0: 3 is not a multiple of the alignment 2");
   EXPECT_EQ(with_pins({{0, INT64_MAX - 1}}), "buffer 0: the buffer would end beyond 64 bits");
   EXPECT_EQ(with_pins({{0, INT64_MAX - 5}}),
             "buffer 0: the sizes up to here do not fit in 64 bits together");
@@ -188,7 +188,7 @@ TEST(PackCheck, NamesWhatMakesNoSense) {
   EXPECT_EQ(with_groups({{0, 1}}, {{0, 6}, {1, 12}}),
             "buffer 1: pinned to 12, where another of its group is pinned to 6");
   EXPECT_EQ(with_groups({{0, 1}}, {{0, 2}}),
-            "buffer 0: the group is pinned to 2, which is no multiple of its alignment 6");
+            "buffer 0: the group is pinned to 2, which is not a multiple of its alignment 6");
   EXPECT_EQ(with([](Problem& problem) {
               problem.buffers[0].alignment = INT64_MAX / 4;
               problem.buffers[1].alignment = INT64_MAX / 4 - 1;
@@ -211,7 +211,7 @@ TEST(PackCheck, NamesWhatMakesNoSense) {
     });
   };
   EXPECT_EQ(with_pools({{"a", 4}, {"b", 0}}, {{1, {1, 0}}}), "none");
-  EXPECT_EQ(with_pools({{"a", 4}, {"a", 0}}), "pool 1: the pool `a` is there twice");
+  EXPECT_EQ(with_pools({{"a", 4}, {"a", 0}}), "pool 1: the pool `a` appears twice");
   EXPECT_EQ(with_pools({{"a", -4}}), "pool 0: the capacity -4 is negative");
   EXPECT_EQ(with_pools({{"", 4}}), "pool 0: a pool needs a name");
   EXPECT_EQ(with_pools({{"a", 4}}, {{1, {1}}}), "buffer 1: there is no pool 1");
@@ -222,7 +222,7 @@ TEST(PackCheck, NamesWhatMakesNoSense) {
               problem.groups = {{0, 1}};
               problem.choices = {{0, {0}}, {1, {1}}};
             }),
-            "buffer 0: there is no pool in which all of the group may be");
+            "buffer 0: no pool allows the whole group");
 }
 
 TEST(PackCheck, PinsMayOverlapInDifferentPools) {

@@ -113,10 +113,10 @@ TEST(PackCsv, ReadsAPlanByItsIds) {
   EXPECT_EQ(FirstError(plan("id,pool\nb,slow\n")), "1:1: the column `offset` is missing");
   EXPECT_EQ(FirstError(plan("id,offset,pool\nb,4,slow\n")),
             "0:0: the plan has no row for buffer `a`");
-  EXPECT_EQ(FirstError(plan("id,offset,pool\nb,4,slow\nb,4,slow\n")), "3:1: `b` is there twice");
+  EXPECT_EQ(FirstError(plan("id,offset,pool\nb,4,slow\nb,4,slow\n")), "3:1: `b` appears twice");
   EXPECT_EQ(FirstError(plan("id,offset,pool\nx,4,slow\n")), "2:1: the problem has no such buffer");
   EXPECT_EQ(FirstError(plan("id,offset,pool\na,4,host\n")), "2:5: there is no pool `host`");
-  EXPECT_EQ(FirstError(plan("id,offset,pool\na,,fast\n")), "2:3: a whole number is wanted here");
+  EXPECT_EQ(FirstError(plan("id,offset,pool\na,,fast\n")), "2:3: expected a whole number");
   EXPECT_EQ(FirstError(plan("id,size,offset,pool\na,5,0,fast\n")),
             "2:1: in the problem this buffer has 4 bytes in [0, 2)");
 }
@@ -136,15 +136,15 @@ TEST(PackCsv, NamesWhatIsWrong) {
   EXPECT_EQ(ErrorOf("\n  \n"), "1:1: there is no header: id,lower,upper,size");
   EXPECT_EQ(ErrorOf("id,lower,upper\n"), "1:1: the column `size` is missing");
   EXPECT_EQ(ErrorOf("id,lower,upper,size,color\n"), "1:21: there is no column `color`");
-  EXPECT_EQ(ErrorOf("id,lower,lower,size\n"), "1:10: the column `lower` is there twice");
-  EXPECT_EQ(ErrorOf("id,upper,end,size\n"), "1:10: the column `upper` is there twice");
+  EXPECT_EQ(ErrorOf("id,lower,lower,size\n"), "1:10: the column `lower` appears twice");
+  EXPECT_EQ(ErrorOf("id,upper,end,size\n"), "1:10: the column `upper` appears twice");
   const auto row = [](const std::string& text) {
     return ErrorOf("id,lower,upper,size\n" + text + "\n");
   };
   EXPECT_EQ(row("a,0,2"), "2:1: 3 fields, where the header has 4");
   EXPECT_EQ(row("a,0,2,4,"), "2:1: 5 fields, where the header has 4");
   for (const std::string word : {"x", "nan", "NaN", "1e5", "1.5", "", "+1", "0x10", "1 2", "--1"})
-    EXPECT_EQ(row("a,0," + word + ",4"), "2:5: a whole number is wanted here") << word;
+    EXPECT_EQ(row("a,0," + word + ",4"), "2:5: expected a whole number") << word;
   EXPECT_EQ(row("a,2,2,4"), "2:1: its life [2, 2) is empty");
   EXPECT_EQ(row("a,3,2,4"), "2:1: its life [3, 2) ends before it starts");
   EXPECT_EQ(
@@ -152,12 +152,12 @@ TEST(PackCsv, NamesWhatIsWrong) {
       "2:1: its life [-9223372036854775808, 9223372036854775807) is longer than 64 bits can count");
   EXPECT_EQ(row("a,0,2,-4"), "2:7: the size -4 is negative");
   EXPECT_EQ(row("a,0,2,99999999999999999999"), "2:7: the number does not fit in 64 bits");
-  EXPECT_EQ(row("a,0,2,4\nb,0,2,4\na,0,2,4"), "4:1: `a` is there twice");
+  EXPECT_EQ(row("a,0,2,4\nb,0,2,4\na,0,2,4"), "4:1: `a` appears twice");
   EXPECT_EQ(row(",0,2,4"), "2:1: an id is missing");
   EXPECT_EQ(row("a,0,2,9223372036854775807"),
             "2:7: the sizes up to here do not fit in 64 bits together");
   EXPECT_EQ(row(std::string("a\0b,0,2,4", 9)), "2:1: an id has no control characters");
-  EXPECT_EQ(row(std::string("a,0,2\0,4", 8)), "2:5: a whole number is wanted here");
+  EXPECT_EQ(row(std::string("a,0,2\0,4", 8)), "2:5: expected a whole number");
   EXPECT_EQ(ErrorOf("id,lower,end,size\na,0,9223372036854775807,4\n"),
             "2:5: the number does not fit in 64 bits");
 }
@@ -167,24 +167,23 @@ TEST(PackCsv, NamesWhatIsWrongInFurtherColumns) {
     return ErrorOf("id,lower,upper,size," + name + "\na,0,9,8," + text + "\n");
   };
   EXPECT_EQ(field("alignment", "0"), "2:9: the alignment 0 is not positive");
-  EXPECT_EQ(field("gaps", "x"), "2:9: a gap is wanted here");
-  EXPECT_EQ(field("gaps", "1-2@"), "2:9: a gap is wanted here");
-  EXPECT_EQ(field("gaps", "1-2 3-4@1:2x"), "2:13: a gap is wanted here");
-  EXPECT_EQ(field("gaps", "1-99999999999999999999"), "2:9: a gap is wanted here");
+  EXPECT_EQ(field("gaps", "x"), "2:9: expected a gap");
+  EXPECT_EQ(field("gaps", "1-2@"), "2:9: expected a gap");
+  EXPECT_EQ(field("gaps", "1-2 3-4@1:2x"), "2:13: expected a gap");
+  EXPECT_EQ(field("gaps", "1-99999999999999999999"), "2:9: expected a gap");
   EXPECT_EQ(field("gaps", "2-2"), "2:9: a gap ends before it begins");
   EXPECT_EQ(field("gaps", "1-10"), "2:9: a gap is not within the buffer's life");
   EXPECT_EQ(field("gaps", "1-3 2-4"), "2:9: two gaps overlap, or are not in the order of time");
   EXPECT_EQ(field("gaps", "1-3@0:9"), "2:9: what is in use in a gap is not within the buffer");
   EXPECT_EQ(field("hint", "-7"), "2:9: the offset -7 is negative");
-  EXPECT_EQ(field("hint", "x"), "2:9: a whole number is wanted here");
+  EXPECT_EQ(field("hint", "x"), "2:9: expected a whole number");
   EXPECT_EQ(field("offset", "-7"), "2:9: the offset -7 is negative");
   EXPECT_EQ(field("offset", "9223372036854775807"), "2:9: the buffer would end beyond 64 bits");
   EXPECT_EQ(field("apart", "b"), "2:9: there is no buffer `b`");
   EXPECT_EQ(field("apart", "a"), "2:9: a buffer cannot be apart from itself");
   EXPECT_EQ(field("pools", "fast host"), "2:14: there is no pool `host`");
   EXPECT_EQ(field("pools", "fast fast"), "2:9: a pool is named twice");
-  EXPECT_EQ(ErrorOf("lower,upper,size,apart\n0,2,4,x\n"),
-            "2:7: there are no ids that this could mean");
+  EXPECT_EQ(ErrorOf("lower,upper,size,apart\n0,2,4,x\n"), "2:7: there are no ids to refer to");
   EXPECT_EQ(FirstError(Read("id,lower,upper,size,offset\na,0,9,8,0\nb,8,9,8,4\n")),
             "3:9: pinned to where buffer `a` is pinned, and both are alive at time 8");
   EXPECT_EQ(ErrorOf("id,lower,upper,size,offset,group\na,0,9,8,0,g\nb,8,9,8,4,g\n"),
@@ -206,7 +205,7 @@ TEST(PackCsv, HostileFilesAreRefusedSoon) {
   for (const std::string& other : {std::string(1000000, 'x'), std::string(1000000, '\0'), commas})
     EXPECT_EQ(ErrorOf(other), "1:1: this line has none of the columns: id,lower,upper,size");
   const std::string gaps = "id,lower,upper,size,gaps\na,0,2,4,";
-  EXPECT_EQ(ErrorOf(gaps + std::string(1000000, '-')), "2:9: a gap is wanted here");
+  EXPECT_EQ(ErrorOf(gaps + std::string(1000000, '-')), "2:9: expected a gap");
 }
 
 TEST(PackCsv, StopsAfterTwentyErrors) {

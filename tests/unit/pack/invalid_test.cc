@@ -45,7 +45,7 @@ std::vector<Case> Cases() {
       {{.buffers = two, .pins = {{7, 0}}}, "buffer 7: there is no such buffer"},
       {{.buffers = two, .pins = {{0, -2}}}, "buffer `a`: the offset -2 is negative"},
       {{.buffers = two, .pins = {{0, kMost - 1}}}, "buffer `a`: the buffer would end beyond"},
-      {{.buffers = two, .pins = {{0, 1}}}, "buffer `a`: 1 is no multiple of the alignment 2"},
+      {{.buffers = two, .pins = {{0, 1}}}, "buffer `a`: 1 is not a multiple of the alignment 2"},
       {{.buffers = two, .pins = {{0, 4}, {1, 6}}}, "buffer `b`: pinned to where buffer `a` is"},
       {{.buffers = two, .pins = {{1, 6}, {0, 0}}}, "not in the order of buffers"},
       {{.buffers = two, .hints = {{1, kMost}}}, "buffer `b`: the buffer would end beyond 64 bits"},

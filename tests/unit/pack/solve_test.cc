@@ -228,9 +228,9 @@ TEST(PackCheck, FindsOverlapsAndWrongHeights) {
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 3}, .height = 7}),
               testing::ElementsAre(testing::HasSubstr("share bytes at time 1")));
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0, 4}, .height = 9}),
-              testing::ElementsAre(testing::HasSubstr("8 high, and says 9")));
+              testing::ElementsAre(testing::HasSubstr("8 high, but says 9")));
   EXPECT_THAT(CheckPlan({.buffers = {{4, 0, 2, 8}}}, {.offsets = {4}, .height = 8}),
-              testing::ElementsAre(testing::HasSubstr("no multiple of 8")));
+              testing::ElementsAre(testing::HasSubstr("not a multiple of 8")));
   EXPECT_THAT(CheckPlan(problem, {.offsets = {-4, 4}, .height = 8}),
               testing::ElementsAre(testing::HasSubstr("lies at -4")));
   EXPECT_THAT(CheckPlan(problem, {.offsets = {0}, .height = 4}),

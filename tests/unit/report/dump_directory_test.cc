@@ -153,13 +153,12 @@ TEST(DumpDirectory, WhatIsLeftOver) {
   files[5].size = 0;
   const DumpDirectory directory = FindModules(files);
   EXPECT_THAT(Names(directory), ElementsAre("module_0003.h"));
-  EXPECT_THAT(
-      directory.leftovers,
-      ElementsAre(DumpLeftover{"README", "is no file of a dump"},
-                  DumpLeftover{files[1].path, "has no buffer assignment beside it"},
-                  DumpLeftover{files[2].path, "is empty"},
-                  DumpLeftover{files[4].path, "is there a second time, beside " + files[3].path},
-                  DumpLeftover{"nothing", "is empty"}));
+  EXPECT_THAT(directory.leftovers,
+              ElementsAre(DumpLeftover{"README", "is not a dump file"},
+                          DumpLeftover{files[1].path, "has no buffer assignment beside it"},
+                          DumpLeftover{files[2].path, "is empty"},
+                          DumpLeftover{files[4].path, "is a duplicate of " + files[3].path},
+                          DumpLeftover{"nothing", "is empty"}));
 }
 
 TEST(DumpDirectory, NamesAreUnique) {

@@ -128,7 +128,7 @@ TEST(CompareFigures, OneLineOneFinding) {
 
   found = changed([](auto& copy) { copy.resize(copy.size() - 2); });
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[1].message, "computed, behind this:     p0.1: 4 bytes");
+  EXPECT_EQ(found[1].message, "computed, after this:     p0.1: 4 bytes");
   EXPECT_EQ(found[1].line, lines.size() - 1);
 }
 

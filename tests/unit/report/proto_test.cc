@@ -187,7 +187,7 @@ TEST(ReportFromModule, MistakesHaveAPlace) {
   example = ExampleMessage();
   example.message.allocations[2].assigned[1].offset = INT64_MAX;
   EXPECT_EQ(ProtoErrors(example.Bytes()),
-            "buffer_assignment.buffer_allocations[2].assigned[1]: the place of buffer 1 is no "
+            "buffer_assignment.buffer_allocations[2].assigned[1]: the place of buffer 1 is not a "
             "range of bytes\n");
   example = ExampleMessage();
   example.message.allocations[2].size = -1;

@@ -93,7 +93,7 @@ TEST(Replan, RangesOutsideOfTheSequence) {
   for (const std::string_view range : {"2-1", "-1-2", "1-4", "1-9223372036854775807"}) {
     EXPECT_THAT(
         Differences(MustRead({OneTemporary("f32[2]{0}", "8", range)})),
-        HasSubstr("value 1 (t) is alive " + std::string(range) + ", which is no time within 0-3"));
+        HasSubstr("value 1 (t) is alive " + std::string(range) + ", which is not within 0-3"));
   }
   EXPECT_THAT(Differences(MustRead({OneTemporary("f32[2]{0}", "8", "0-3")})),
               HasSubstr("value 1 (t) is alive 1-2 by its uses, 0-3 by the report\n"));

@@ -105,7 +105,7 @@ TEST(TextErrors, OfComputations) {
 TEST(TextErrors, OfInstructions) {
   constexpr TextCase kCases[] = {
       {"  a f32[] constant(1)",
-       R"(test.hlo:2:5: error: expected '=' behind the instruction's name, found 'f32'
+       R"(test.hlo:2:5: error: expected '=' after the instruction's name, found 'f32'
     a f32[] constant(1)
       ^
 )"},
@@ -146,7 +146,7 @@ TEST(TextErrors, OfInstructions) {
         ^~~~~~~
 )"},
       // The error is seen behind the line's end, but the computation still ends.
-      {"  a = f32[] constant(1", R"(test.hlo:3:1: error: expected ')' behind the literal, found '}'
+      {"  a = f32[] constant(1", R"(test.hlo:3:1: error: expected ')' after the literal, found '}'
   }
   ^
 )"},
@@ -154,7 +154,7 @@ TEST(TextErrors, OfInstructions) {
   }
   ^
 )"},
-      {"  a = f32[] constant", R"(test.hlo:3:1: error: expected '(' behind the opcode, found '}'
+      {"  a = f32[] constant", R"(test.hlo:3:1: error: expected '(' after the opcode, found '}'
   }
   ^
 )"},
@@ -287,7 +287,7 @@ TEST(TextErrors, NoLineIsSkipped) {
   ROOT d = f32[] add(b, c)
 }
 )"),
-            R"(test.hlo:3:3: error: expected ')' behind the literal, found 'b'
+            R"(test.hlo:3:3: error: expected ')' after the literal, found 'b'
     b = f32[] constant(2)
     ^
 test.hlo:5:3: error: instruction 'a2' is defined twice in this computation
