@@ -119,6 +119,7 @@ TEST(CorpusBest, OfRandomProgramsIsSoundAndNeverLarger) {
                            {"gpu-jaxlib-0.11.2-collective", {28, 131127796, 130339292}},
                            {"gpu-jaxlib-0.11.2-devices", {28, 127532060, 123794149}},
                            {"gpu-jaxlib-0.11.2-heaps", {14, 123405423, 122010868}},
+                           {"gpu-jaxlib-0.11.2-heroes", {126, 52782344, 52782280}},
                            {"gpu-jaxlib-0.11.2-more", {48, 132184609, 130779686}},
                            {"gpu-jaxlib-0.11.2-pipelined", {6, 77712276, 74731036}},
                            {"tpu-v2-libtpu-0.0.51", {20, 7410688, 5826560}},

@@ -90,7 +90,7 @@ TEST(CorpusCombined, EveryReportComesBack) {
                        {"dialects: assignment values ranges usage", {135}},
                        {"explain: assignment ranges usage", {114}},
                        {"gpu: assignment values ranges usage", {50}},
-                       {"oracle: assignment values ranges usage", {630}},
+                       {"oracle: assignment values ranges usage", {756}},
                        {"oracle_tpu: assignment values ranges usage", {9}},
                        {"scale: assignment values ranges usage", {3}},
                        {"seeds: assignment values ranges", {5}},

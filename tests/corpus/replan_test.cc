@@ -109,6 +109,7 @@ TEST(CorpusReplan, ReportsComeBack) {
       {"oracle/gpu-jaxlib-0.11.2-collective", {18, 28, 0}},
       {"oracle/gpu-jaxlib-0.11.2-devices", {17, 28, 0}},
       {"oracle/gpu-jaxlib-0.11.2-heaps", {6, 14, 0}},
+      {"oracle/gpu-jaxlib-0.11.2-heroes", {123, 126, 0}},
       {"oracle/gpu-jaxlib-0.11.2-more", {30, 48, 0}},
       {"oracle/gpu-jaxlib-0.11.2-pipelined", {0, 6, 0}},
       {"oracle/tpu-v2-libtpu-0.0.51", {17, 20, 0}},
