@@ -158,10 +158,63 @@ int Run(const Arguments& arguments, Console& console) {
   return Assign(std::move(options), console);
 }
 
+std::vector<OptionSpec> Options() {
+  const std::span<const std::string_view> stages = AnalysisStages();
+  return {
+      {.name = "output",
+       .short_name = 'o',
+       .value = "DIR",
+       .help = "write XLA's files to this directory instead of printing"},
+      {.name = "target",
+       .value = "NAME",
+       .help = "plan for this machine",
+       .choices = TargetNames()},
+      {.name = "xla-version",
+       .value = "NAME",
+       .help = "use the rules of this release: jaxlib-0.11.2, libtpu-0.0.51, ..."},
+      {.name = "policy",
+       .value = "NAME",
+       .help = "reproduce XLA's plan, or search for a smaller one",
+       .fallback = "xla",
+       .choices = {"xla", "best"}},
+      {.name = "time-limit", .value = "S", .help = "best: search for S seconds"},
+      {.name = "memory-limit",
+       .value = "SIZE",
+       .help = "best: look for a plan whose memory space 0 fits into SIZE"},
+      {.name = "heap-limit",
+       .value = "SIZE",
+       .help = "start another heap when one would exceed SIZE, like XLA's flag "
+               "xla_multiheap_size_constraint_per_heap"},
+      {.name = "dialect",
+       .value = "NAME",
+       .help = "write reports in the format of another release; `stowplan report "
+               "--dialect=list` lists them"},
+      {.name = "preset",
+       .value = "REPORT",
+       .help = "take offsets in a TPU's fast memory from this report or .hlo.pb"},
+      {.name = "schedule",
+       .value = "KIND",
+       .help = "order of execution (default: the module's schedule, or else the order "
+               "with the lowest peak)",
+       .choices = {"post-order", "depth-first", "list"}},
+      {.name = "dump-stage",
+       .value = "STAGE",
+       .help = "print the result of this stage, and stop",
+       .choices = {stages.begin(), stages.end()}},
+      {.name = "format",
+       .value = "KIND",
+       .help = "output format",
+       .fallback = "xla",
+       .choices = {"xla", "json"}},
+      {.name = "allow-unsound", .help = "write the plan even if it fails the check"},
+      {.name = "allow-unchecked", .help = "write the plan even if it cannot be checked"},
+      {.name = "stats", .help = "print the time and memory of each stage to standard error"},
+  };
+}
+
 }  // namespace
 
 CommandSpec AssignCommand() {
-  const std::span<const std::string_view> stages = AnalysisStages();
   return {
       .name = "assign",
       .summary = "plan the memory of a program as XLA does",
@@ -192,58 +245,7 @@ CommandSpec AssignCommand() {
           "  stowplan assign --policy=best --memory-limit=15.75GiB -o out m.hlo.pb\n"
           "  stowplan assign --dump-stage=live-ranges module.txt\n",
       .positional = "MODULE",
-      .options =
-          {
-              {.name = "output",
-               .short_name = 'o',
-               .value = "DIR",
-               .help = "write XLA's files to this directory instead of printing"},
-              {.name = "target",
-               .value = "NAME",
-               .help = "plan for this machine",
-               .choices = TargetNames()},
-              {.name = "xla-version",
-               .value = "NAME",
-               .help = "use the rules of this release: jaxlib-0.11.2, libtpu-0.0.51, ..."},
-              {.name = "policy",
-               .value = "NAME",
-               .help = "reproduce XLA's plan, or search for a smaller one",
-               .fallback = "xla",
-               .choices = {"xla", "best"}},
-              {.name = "time-limit", .value = "S", .help = "best: search for S seconds"},
-              {.name = "memory-limit",
-               .value = "SIZE",
-               .help = "best: look for a plan whose memory space 0 fits into SIZE"},
-              {.name = "heap-limit",
-               .value = "SIZE",
-               .help = "start another heap when one would exceed SIZE, like XLA's flag "
-                       "xla_multiheap_size_constraint_per_heap"},
-              {.name = "dialect",
-               .value = "NAME",
-               .help = "write reports in the format of another release; `stowplan report "
-                       "--dialect=list` lists them"},
-              {.name = "preset",
-               .value = "REPORT",
-               .help = "take offsets in a TPU's fast memory from this report or .hlo.pb"},
-              {.name = "schedule",
-               .value = "KIND",
-               .help = "order of execution (default: the module's schedule, or else the order "
-                       "with the lowest peak)",
-               .choices = {"post-order", "depth-first", "list"}},
-              {.name = "dump-stage",
-               .value = "STAGE",
-               .help = "print the result of this stage, and stop",
-               .choices = {stages.begin(), stages.end()}},
-              {.name = "format",
-               .value = "KIND",
-               .help = "output format",
-               .fallback = "xla",
-               .choices = {"xla", "json"}},
-              {.name = "allow-unsound", .help = "write the plan even if it fails the check"},
-              {.name = "allow-unchecked", .help = "write the plan even if it cannot be checked"},
-              {.name = "stats",
-               .help = "print the time and memory of each stage to standard error"},
-          },
+      .options = Options(),
       .run = Run,
   };
 }
