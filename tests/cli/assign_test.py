@@ -178,8 +178,8 @@ class Settings(AssignCase):
     def test_options_that_do_not_go_together(self):
         path = self.write("m.hlo", MODULE)
         folder = str(self.folder / "out")
-        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--format=json", "-o", folder, path), "leave one")
-        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--dump-stage=values", "-o", folder, path), "leave one")
+        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--format=json", "-o", folder, path), "cannot be combined")
+        self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--dump-stage=values", "-o", folder, path), "cannot be combined")
         self.assert_bad_use(self.run_cli("assign", "--target=cpu", "--preset=nothing", path), "--preset is for TPUs")
         self.assertFalse((self.folder / "out").exists())
 

@@ -78,7 +78,7 @@ class Certify(CliCase):
                 (r"^apart 0 3", "apart 1 4\napart 0 9", "no such number"),
                 (r"^end\n", "", "the end is missing"),
                 (r"^end\n", "end\nheight 3\n", "something follows"),
-                (r"^stowplan-certificate 1", "stowplan-certificate 2", "no certificate"),
+                (r"^stowplan-certificate 1", "stowplan-certificate 2", "not a certificate"),
                 (r"^gap .*\n", "gap 0 1 3 0 9\n", "not within the buffer"),
                 (r"^pin 4 16", "pin 4 x", "expected a number"),
                 (r"^(buffer 1 3) 4", r"\1 9223372036854775807", "64 bits")):

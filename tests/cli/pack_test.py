@@ -79,7 +79,7 @@ class Pack(CliCase):
         self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--svg=-"), "two outputs go to standard output")
         self.assert_bad_use(self.run_cli("pack", problem, "-o", "-", "--format=json"))
         self.assert_bad_use(self.run_cli("pack", "--check", problem, problem, "-o", "x"), "does not make one")
-        self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--pool=a:5"), "`a` appears twice")
+        self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--pool=a:5"), "the pool `a` is given twice")
         self.assert_bad_use(self.run_cli("pack", problem, "--pool=a:4", "--capacity=4"), "their own capacities")
 
     def test_hostile_files_are_refused_soon(self):

@@ -135,7 +135,7 @@ class ComesBack(Replan):
         loop = SMALL.replace("cosine(%a)", "while(%a), condition=%d, body=%e")
         answer = self.replan(loop, "--stats")
         self.assertEqual((answer.code, answer.out), (0, loop), answer)
-        self.assertIn("taken:   live ranges: the report does not tell", answer.err)
+        self.assertIn("taken:   live ranges: the report does not say", answer.err)
 
 
 class Tampered(Replan):
@@ -243,17 +243,17 @@ class Refused(Replan):
     def test_missing_parts(self):
         old_values = re.sub(r" from instruction.*\n|  \(none\)\n| \(2.0KiB\)", "", VALUES)
         for text, words in (
-                (ASSIGNMENT, ("must have a value list", "give the -buffer-assignment-values.txt")),
+                (ASSIGNMENT, ("replan needs a value list", "give the -buffer-assignment-values.txt")),
                 # TensorFlow 2.4 wrote no live ranges at all.
-                (ASSIGNMENT + old_values, ("must have live ranges", "before TensorFlow 2.6", "stowplan assign")),
+                (ASSIGNMENT + old_values, ("replan needs live ranges", "before TensorFlow 2.6", "stowplan assign")),
                 (ASSIGNMENT + VALUES + "\n\nHloLiveRange not available (finalized or constructed from proto)",
-                 ("must have an instruction sequence", "stowplan assign"))):
+                 ("replan needs an instruction sequence", "stowplan assign"))):
             self.assert_bad_use(self.replan(text, "--target=cpu"), *words)
         files = [self.write("a.txt", ASSIGNMENT), self.write("b.txt", VALUES)]
-        self.assert_bad_use(self.run_cli("replan", *files, "--target=cpu"), "must have live ranges",
+        self.assert_bad_use(self.run_cli("replan", *files, "--target=cpu"), "replan needs live ranges",
                             "give the -live-range.txt")
         self.assert_bad_use(self.run_cli("replan", self.write("c.txt", RANGES), "--target=cpu"),
-                            "must have a buffer assignment")
+                            "replan needs a buffer assignment")
 
     def test_words(self):
         self.assert_bad_use(self.replan("nothing"))

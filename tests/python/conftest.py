@@ -28,7 +28,7 @@ def run_program(*words: str | Path, code: int = 0) -> str:
 def in_python(page: str) -> str:
     """A page of the command line with its options as Python spells them."""
     for ours, theirs in (
-        ("; --reconcile leads", "; reconcile() leads"),
+        ("; --reconcile explains", "; reconcile() explains"),
         ("(--top=0", "(limit=0"),
         ("stowplan assign --policy=best ", 'stowplan.assign(r, policy="best")'),
     ):

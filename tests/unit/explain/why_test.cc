@@ -100,8 +100,8 @@ TEST(Why, LoopState) {
   const auto scene = TheScene();
   const Why why = WhyOf(*scene, "w{1}");
   EXPECT_THAT(AliasesOf(why), ::testing::IsSupersetOf({"last: an element of a tuple",
-                                                       "=bp{1}: the state of a loop has one place",
-                                                       "=bs: the state of a loop has one place"}));
+                                                       "=bp{1}: loop state stays in one place",
+                                                       "=bs: loop state stays in one place"}));
   EXPECT_EQ(why.holder, Holder::kLastUse);
 }
 

@@ -129,7 +129,7 @@ TEST(Replan, NeedsAllParts) {
               HasSubstr("give the -buffer-assignment-values.txt"));
   EXPECT_THAT(Differences(MustRead({kAssignment, kValueList})),
               HasSubstr("give the -live-range.txt"));
-  EXPECT_THAT(Differences(MustRead({kLiveRanges})), HasSubstr("must have a buffer assignment"));
+  EXPECT_THAT(Differences(MustRead({kLiveRanges})), HasSubstr("replan needs a buffer assignment"));
 }
 
 TEST(FindReportTarget, OnlyWhereAllSizesFit) {
