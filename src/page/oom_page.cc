@@ -191,7 +191,7 @@ void AppendOomNext(const OomView& view, const Incident& incident, std::string& o
     return;
   }
   out += "    stowplan explain dump                 what fills the peak, exactly\n";
-  out += "    stowplan explain dump --advice        what would save memory; tried\n";
+  out += "    stowplan explain dump --advice        changes that save memory\n";
   if (!view.input.empty() && view.input != "-")
     out += fmt::format("    stowplan explain-oom {} --dump=dump\n", Printable(view.input));
 }
