@@ -45,7 +45,7 @@ Fix PaddingFix(const Case& one, const Cause& cause) {
                           shape->dimensions[static_cast<size_t>(order->second)],
                           shape->dimensions[static_cast<size_t>(order->minor)]);
     } else {
-      line += ": merge its innermost dimension with another one";
+      line += ": merge its innermost dimensions with another one";
     }
     fix.how.push_back(std::move(line));
   }
@@ -180,7 +180,7 @@ std::vector<Fix> FixesFor(const Case& one, const Cause& cause) {
                            .what = "see how much a better packing of the same program would save",
                            .how = {"stowplan assign --policy=best MODULE"},
                            .note = "XLA has no option for it; a different order or batch packs "
-                                   "otherwise.",
+                                   "differently.",
                            .saves = cause.bytes,
                            .effort = 2})};
     case CauseKind::kArguments:

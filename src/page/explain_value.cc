@@ -73,7 +73,7 @@ void AppendUses(const ExplainView& view, const explain::Why& why, std::string& o
   if (!value.has_uses) {
     out += "  not known: no file lists uses\n";
   } else if (why.uses.empty()) {
-    out += "  nobody\n";
+    out += "  nothing\n";
   }
   TextTable uses({TextTable::kRight, TextTable::kLeft});
   const size_t shown = view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);

@@ -236,7 +236,7 @@ class UsageReader {
     if (!lines_.has_newline()) {
       FailAtEnd("its last line is not complete");
     } else if (static_cast<int64_t>(usage_.tables.size()) - listed_ != hidden_) {
-      FailAtEnd("its list has " + std::to_string(listed_) + " allocations and tells of " +
+      FailAtEnd("its list has " + std::to_string(listed_) + " allocations and mentions " +
                 std::to_string(hidden_) + " more");
     }
   }
