@@ -256,20 +256,4 @@ std::string WriteFile(const Report& report, const Source& source) {
   return WriteParts(report, report.dialect, PartsIn(report, source));
 }
 
-std::string WriteFile(const Report& report, FileKind kind) {
-  switch (kind) {
-    case FileKind::kAssignment:
-      return WriteAssignment(report, report.dialect);
-    case FileKind::kValueList:
-      return WriteValueList(report, report.dialect);
-    case FileKind::kLiveRanges:
-      return WriteLiveRanges(report, report.dialect);
-    case FileKind::kUsage:
-      return WriteUsage(report, report.dialect);
-    case FileKind::kUnknown:
-      break;
-  }
-  return {};
-}
-
 }  // namespace stowplan::report

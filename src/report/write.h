@@ -33,8 +33,6 @@ std::string WriteCombined(const Report& report, const ReportDialect& dialect);
 
 // What `source`, one of the report's, should say: its parts in the report's own dialect.
 std::string WriteFile(const Report& report, const Source& source);
-// The file of this kind as the report's dialect has it.
-std::string WriteFile(const Report& report, FileKind kind);
 
 // Lines of `source` that differ from what is computed, each as a diagnostic at the line that shows
 // both. Empty for a file whose figures are right.

@@ -152,7 +152,7 @@ std::string MissingEnd(const report::Report& report, const Source& source) {
     missing = MissingBehindRanges(*report.live_ranges);
   }
   if (!missing.empty()) return missing;
-  const std::string written = report::WriteFile(report, kind);
+  const std::string written = report::WriteFile(report, source);
   if (written.size() <= text.size() || !written.starts_with(text)) return {};
   std::string_view next = std::string_view(written).substr(text.size());
   next = next.substr(0, next.find('\n'));
