@@ -23,8 +23,7 @@
 #include "cpu_seconds.h"
 #include "pack/csv.h"
 #include "stowplan/base/source.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 
 namespace {
 
@@ -131,7 +130,12 @@ int main(int argc, char** argv) {
   solve.on_plan = [&](const pack::Plan& plan, int64_t /*bound*/) {
     moments.push_back({.seconds = CpuSeconds() - start, .height = plan.height});
   };
-  const pack::Answer answer = pack::Solve(problem, solve);
+  const stowplan::Result<pack::Answer> solved = pack::Solve(problem, solve);
+  if (!solved) {
+    fmt::print(stderr, "{}", stowplan::Render(solved.error()));
+    return 2;
+  }
+  const pack::Answer& answer = *solved;
   const double solve_s = CpuSeconds() - start;
   if (moments.empty() || answer.plan.height < moments.back().height) {
     moments.push_back({.seconds = solve_s, .height = answer.plan.height});

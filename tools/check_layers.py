@@ -47,8 +47,12 @@ def layer_of(path):
         return "base"
     if path in ("stowplan/stowplan.h", "stowplan/page.h"):
         return "page"
-    # What else lies directly in include/stowplan/ is the session's interface.
-    return parts[0] if len(parts) > 1 else "session"
+    if len(parts) > 1:
+        return parts[0]
+    # A layer whose interface is one header has it directly in include/stowplan/: pack.h. What else
+    # lies there is the session's interface.
+    name = parts[0].removesuffix(".h")
+    return name if path.startswith("stowplan/") and name in STANDS_ON else "session"
 
 
 def violations(top):

@@ -10,7 +10,7 @@
 //     if (!planned) std::cerr << stowplan::Render(planned.error());
 //     std::cout << Name(planned->verdict.soundness) << '\n';
 //
-// Your own buffers in, offsets out (stowplan/pack/solve.h), without any HLO:
+// Your own buffers in, offsets out (stowplan/pack.h), without any HLO:
 //
 //     stowplan::pack::Problem problem = ...;
 //     auto answer = stowplan::pack::Solve(problem, {});
@@ -26,7 +26,7 @@
 //     plan.h                     a module with its plan, its origin and its verdict
 //     session.h                  Open, Load, Plan, Check, and writing reports
 //     page.h                     a plan as text for people and as an HTML page
-//     pack/                      storage allocation as numbers
+//     pack.h                     storage allocation on plain numbers
 //
 // clang-format on
 //
@@ -42,10 +42,7 @@
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/hlo/module_builder.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/names.h"
-#include "stowplan/pack/problem.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 #include "stowplan/page.h"
 #include "stowplan/plan.h"
 #include "stowplan/report/dialect.h"

@@ -186,11 +186,11 @@ class Planner {
     UnitPlan plan;
     for (const Choice& choice : choices) {
       if (choice.bound.bytes >= heap.bytes) continue;
-      UnitPlan next = PackUnits(HeapUnits(choice.units, choice.spots), alignment, choice.bound,
-                                capacity, options_);
-      if (next.height >= heap.bytes || next.height > rules_.heap_limit) continue;
-      heap.bytes = next.height;
-      plan = std::move(next);
+      std::optional<UnitPlan> next = PackUnits(HeapUnits(choice.units, choice.spots), alignment,
+                                               choice.bound, capacity, options_);
+      if (!next || next->height >= heap.bytes || next->height > rules_.heap_limit) continue;
+      heap.bytes = next->height;
+      plan = *std::move(next);
       taken = &choice;
     }
     if (taken == nullptr) {

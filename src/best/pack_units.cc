@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/checked_math.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 
 namespace stowplan {
 namespace {
@@ -67,11 +67,11 @@ std::optional<pack::Plan> PackUnderRoof(pack::Problem problem, std::span<const i
     problem.gaps.push_back({.buffer = roof, .start = segment.start, .end = segment.end});
   problem.pins = {{top, height - problem.buffers[top].size}, {roof, height - 1}};
   for (uint32_t b = 0; b < offsets.size(); ++b) problem.hints.push_back({b, offsets[b]});
-  pack::Answer answer = pack::Solve(
+  Result<pack::Answer> answer = pack::Solve(
       problem, {.capacity = height, .effort = kLastBytesEffort, .should_stop = should_stop});
-  if (answer.plan.height > height) return std::nullopt;
-  answer.plan.offsets.pop_back();
-  return std::move(answer.plan);
+  if (!answer || answer->plan.height > height) return std::nullopt;
+  answer->plan.offsets.pop_back();
+  return std::move(answer->plan);
 }
 
 void Take(UnitPlan& plan, const pack::Plan& packed, std::span<const Unit* const> units,
@@ -86,21 +86,25 @@ void Take(UnitPlan& plan, const pack::Plan& packed, std::span<const Unit* const>
 
 }  // namespace
 
-UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
-                   std::optional<int64_t> capacity, const BestOptions& best) {
+std::optional<UnitPlan> PackUnits(std::span<const Unit* const> units, int64_t alignment,
+                                  const UnitBound& bound, std::optional<int64_t> capacity,
+                                  const BestOptions& best) {
   UnitPlan plan = {.offsets = {}, .height = 0, .bound = bound.bytes, .bound_time = bound.time};
   if (units.empty()) return plan;
   pack::SolveOptions options = {.should_stop = best.should_stop};
   if (best.searches_on) options.effort = std::numeric_limits<int64_t>::max();
   const pack::Problem problem = ProblemOf(units, alignment);
-  pack::Answer answer = pack::Solve(problem, options);
+  Result<pack::Answer> first = pack::Solve(problem, options);
+  if (!first) return std::nullopt;
+  pack::Answer answer = *std::move(first);
   Take(plan, answer.plan, units, alignment);
   if (capacity && plan.height > *capacity && bound.bytes <= *capacity) {
     options.capacity = *capacity / alignment;
-    pack::Answer fitted = pack::Solve(problem, options);
-    fitted.bound = std::max(fitted.bound, answer.bound);
-    if (fitted.plan.height > answer.plan.height) fitted.plan = std::move(answer.plan);
-    answer = std::move(fitted);
+    Result<pack::Answer> fitted = pack::Solve(problem, options);
+    if (!fitted) return std::nullopt;
+    fitted->bound = std::max(fitted->bound, answer.bound);
+    if (fitted->plan.height > answer.plan.height) fitted->plan = std::move(answer.plan);
+    answer = *std::move(fitted);
     Take(plan, answer.plan, units, alignment);
   }
   int64_t slack = 0;

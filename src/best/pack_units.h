@@ -21,8 +21,9 @@ struct UnitPlan {
 };
 
 // `capacity` is what the plan should fit into: if the plan is above it, a search for one that is
-// not follows.
-UnitPlan PackUnits(std::span<const Unit* const> units, int64_t alignment, const UnitBound& bound,
-                   std::optional<int64_t> capacity, const BestOptions& best);
+// not follows. None if the packer refuses the units, whose sizes together must fit in 64 bits.
+std::optional<UnitPlan> PackUnits(std::span<const Unit* const> units, int64_t alignment,
+                                  const UnitBound& bound, std::optional<int64_t> capacity,
+                                  const BestOptions& best);
 
 }  // namespace stowplan

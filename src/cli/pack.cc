@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan pack: storage allocation as numbers.
+#include "stowplan/pack.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -22,8 +24,6 @@
 #include "page/pack_text.h"
 #include "page/text.h"
 #include "stowplan/base/source.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
 
 namespace stowplan::cli {
 namespace {
@@ -89,7 +89,7 @@ int Check(const PackOptions& options, Console& console) {
   return console.Print(out, code);
 }
 
-pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
+Result<pack::Answer> Solve(const pack::Table& table, const PackOptions& options) {
   pack::SolveOptions solve = {.capacity = options.capacity,
                               .seed = options.seed,
                               .threads = options.threads,
@@ -103,7 +103,7 @@ pack::Answer Solve(const pack::Problem& problem, const PackOptions& options) {
       return is_late();
     };
   }
-  return pack::Solve(problem, solve);
+  return pack::Solve(table.problem, solve, table.ids);
 }
 
 // A plan that is no plan is a mistake of ours, and nobody shall see it.
@@ -133,7 +133,12 @@ int Pack(const PackOptions& options, Console& console) {
     console.Show(table.error());
     return kBadUse;
   }
-  const pack::Answer answer = Solve(table->problem, options);
+  const Result<pack::Answer> solved = Solve(*table, options);
+  if (!solved) {
+    console.Show(solved.error());
+    return kBadUse;
+  }
+  const pack::Answer& answer = *solved;
   if (!IsSound(*table, answer, console)) return kBadUse;
   const bool fits = page::HasFit(answer);
   if (fits) {

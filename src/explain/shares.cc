@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "report/covered_bytes.h"
+#include "report/peak.h"
 
 namespace stowplan::explain {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/json_writer.h"
 #include "export/formats.h"
 #include "export/tracks.h"
-#include "report/covered_bytes.h"
+#include "report/peak.h"
 
 namespace stowplan::exporting {
 namespace {

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "pack/csv.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

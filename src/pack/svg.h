@@ -5,7 +5,7 @@
 #include <string>
 
 #include "pack/csv.h"
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

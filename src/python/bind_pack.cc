@@ -15,8 +15,7 @@
 #include "python/lock.h"
 #include "python/text.h"
 #include "python/watch.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,17 +48,6 @@ pack::Problem ProblemOf(const Numbers& sizes, const Numbers& starts, const Numbe
   return problem;
 }
 
-void NeedSound(const pack::Problem& problem) {
-  const std::vector<std::string> mistakes = pack::CheckProblem(problem);
-  if (mistakes.empty()) return;
-  Diagnostics errors;
-  for (const std::string& mistake : mistakes) {
-    if (errors.size() == kMaxErrors) break;
-    errors.push_back(Fail("stowplan", mistake).error()[0]);
-  }
-  throw Failure(std::move(errors));
-}
-
 std::shared_ptr<Packed> Pack(const Numbers& sizes, const Numbers& starts, const Numbers& ends,
                              const Numbers& alignments, std::optional<int64_t> capacity,
                              uint64_t seed, int threads, std::optional<double> time_limit) {
@@ -70,11 +58,12 @@ std::shared_ptr<Packed> Pack(const Numbers& sizes, const Numbers& starts, const 
   {
     const Unlocked unlocked;
     const pack::Problem problem = ProblemOf(sizes, starts, ends, alignments);
-    NeedSound(problem);
     pack::SolveOptions options = {.capacity = capacity, .seed = seed, .threads = threads};
     options.should_stop = watch.should_stop();
     if (time_limit) options.effort = std::numeric_limits<int64_t>::max();
-    packed->answer = pack::Solve(problem, options);
+    Result<pack::Answer> answer = pack::Solve(problem, options);
+    if (!answer) throw Failure(std::move(answer).error());
+    packed->answer = *std::move(answer);
     if (!pack::CheckPlan(problem, packed->answer.plan).empty())
       Refuse("the plan is not sound", "this is an error of Stowplan");
   }

@@ -7,13 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "stowplan/report/report.h"
-
 namespace stowplan::report {
-
-// Whether a value counts as live at some moment: it has a place that is not thread-local, and a
-// live range.
-[[nodiscard]] bool IsCounted(const Report& report, const Value& value);
 
 // [begin, end)
 struct ByteRange {

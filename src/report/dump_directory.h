@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files of a directory belong to which module. XLA (--xla_dump_to) names them
 //
-//     module_0003.jit_step.cpu_after_optimizations.txt                      the module
-//     module_0003.jit_step.cpu_after_optimizations.hlo.pb                   with its assignment
-//     module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt    one of its reports
-//     \_________ module _/ \_________ stage _____/
-//     \_________________ stem __________________/
+//     module_0003.jit_step.cpu_after_optimizations.txt                     the module
+//     module_0003.jit_step.cpu_after_optimizations.hlo.pb                  with its assignment
+//     module_0003.jit_step.cpu_after_optimizations-buffer-assignment.txt   one of its reports
+//     \_____ module _____/ \________ stage ______/
+//     \_________________ stem ___________________/
 //
 // with a time in front if TensorFlow writes them, the GPU's or compiler's version in the stage, and
 // an optional .gz at the end. Files with the same stem belong together. Reports under other names
@@ -46,8 +46,8 @@ struct DumpFile {
 struct DumpFileName {
   DumpFileKind kind = DumpFileKind::kForeign;
   std::string stem;
-  std::string
-      module;  // "module_0003.jit_step"; without one in the name, its folder, which may be ""
+  // "module_0003.jit_step"; without one in the name, its folder, which may be "".
+  std::string module;
   std::string stage;  // "cpu_after_optimizations"; empty for reports under other names
 };
 

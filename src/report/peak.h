@@ -49,6 +49,10 @@ struct TruePeak {
 // Whether the report has what the peak follows from: places and live ranges.
 [[nodiscard]] bool HasPeak(const Report& report);
 
+// Whether a value counts as live at some moment: it has a place that is not thread-local, and a
+// live range.
+[[nodiscard]] bool IsCounted(const Report& report, const Value& value);
+
 // Needs HasPeak. Fails when the bytes of all allocations together do not fit in 64 bits. n log n in
 // the values.
 [[nodiscard]] Result<TruePeak> ComputeTruePeak(const Report& report);

@@ -64,7 +64,7 @@ class Pack(CliCase):
         self.assertEqual(self.run_cli("pack", "--check", "--capacity=5", problem, good).code, 1)
 
     def test_refused(self):
-        for text, words in (("id,lower,upper,size\nx,0,2,-1\n", "2:7: error: a size is not negative"),
+        for text, words in (("id,lower,upper,size\nx,0,2,-1\n", "2:7: error: the size -1 is negative"),
                             ("nothing,else", "x.csv:1:1: error: this line has none of the columns"), ("id,nothing", "there is no column `nothing`"), ("", "there is no header")):
             answer = self.run_cli("pack", self.write("x.csv", text))
             self.assertEqual((answer.code, answer.out), (2, ""), answer)

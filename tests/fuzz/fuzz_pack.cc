@@ -9,8 +9,7 @@
 #include "pack/certificate.h"
 #include "pack/csv.h"
 #include "pack/svg.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 
 namespace {
 
@@ -23,7 +22,10 @@ constexpr size_t kMostToSolve = 60;
 
 void CheckAnswer(const pack::Table& table) {
   const std::string text = pack::WriteTable(table);
-  const pack::Answer answer = pack::Solve(table.problem, {.effort = 200});
+  const stowplan::Result<pack::Answer> solved =
+      pack::Solve(table.problem, {.effort = 200}, table.ids);
+  if (!solved) Fail("the problem is refused", text, Render(solved.error()));
+  const pack::Answer& answer = *solved;
   const bool fits =
       answer.status == pack::Status::kOptimal || answer.status == pack::Status::kFeasible;
   if (!fits && table.problem.pools.empty()) Fail("no plan without a capacity", text, "");
@@ -51,8 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       stowplan::fuzz::CheckErrors(table.error());
       continue;
     }
-    for (const std::string& mistake : pack::CheckProblem(table->problem))
-      Fail("the problem is not sound", input, mistake);
+    if (const stowplan::Diagnostics mistakes = pack::CheckProblem(table->problem);
+        !mistakes.empty())
+      Fail("the problem is not sound", input, Render(mistakes));
     const std::string written = pack::WriteTable(*table);
     const auto again = pack::ReadTable(Source::FromBytes("written", written), pools);
     if (!again) Fail("the written file is not accepted", written, Render(again.error()));

@@ -2,7 +2,7 @@
 // The only way to make a Module. The readers of both formats use it, and so can a program that
 // makes its own modules.
 //
-//     ModuleBuilder b(source);
+//     ModuleBuilder b(source, Format::kText);
 //     CompId c = b.BeginComputation(name);
 //     const Instruction head = {.name = ..., .shape = ..., .opcode = Opcode::kParameter};
 //     InstrId p = b.AddInstruction(head, operands, attributes);

@@ -8,7 +8,7 @@
 //     (f32[2,<=3]{1,0:T(8,128)}, s32[])
 //      └ shape 0: F32, dims 2 3, the second dynamic, layout 0
 //                                └ shape 1: S32, no dims, no layout
-//     └ shape 2: the tuple itself
+//     the tuple itself is shape 2
 #pragma once
 
 #include <cstdint>

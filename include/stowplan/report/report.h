@@ -6,13 +6,15 @@
 // identified by the instruction and the index where it is defined, and by XLA's number if a file
 // has it.
 //
-//     allocation 1: size 16777216, maybe-live-out:                           Allocation
-//      value: <34 fusion.10 @0> (size=14680064,offset=0): f32[8,128,3584]    Value, its place
-//     <34 fusion.10 @0>                                                      the value list: its
-//      positions:                                                            positions, uses, text
-//     ...
-//         fusion.10{}:9-11                                                   its live range
-//       Live ranges at 11 (peak):                                            Peak
+//     allocation 1: size 16777216, maybe-live-out:                                 Allocation
+//      value: <34 fusion.10 @0> (size=14680064,offset=0): f32[8,128,3584]{2,1,0}   Value, its place
+//     <34 fusion.10 @0>                                                            the value list
+//      positions:                                                                  where it is seen
+//       fusion.10
+//      uses:                                                                       who reads it
+//       tanh.3, operand 0
+//         fusion.10{}:9-11                                                         its live range
+//       Live ranges at 11 (peak):                                                  Peak
 #pragma once
 
 #include <cstdint>

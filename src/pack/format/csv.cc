@@ -13,7 +13,7 @@
 #include "base/checked_math.h"
 #include "pack/format/csv_rows.h"
 #include "pack/format/id_index.h"
-#include "stowplan/pack/check.h"
+#include "pack/problem/mistakes.h"
 
 namespace stowplan::pack {
 namespace {
@@ -150,6 +150,7 @@ class TableReader {
           return Column::kPools;
         case Part::kLife:
         case Part::kPool:
+        case Part::kNames:
           break;
       }
       return std::nullopt;

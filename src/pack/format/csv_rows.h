@@ -10,7 +10,7 @@
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

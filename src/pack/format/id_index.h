@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "stowplan/pack/names.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "pack/problem/loads.h"
 #include "pack/problem/pieces.h"
 #include "pack/solve/extract.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/check.h"
-
+// Whether a plan is one.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
 #include "pack/problem/overlaps.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 namespace {
@@ -141,7 +141,10 @@ class PlanChecker {
 }  // namespace
 
 std::vector<std::string> CheckPlan(const Problem& problem, const Plan& plan, const Names& ids) {
-  return PlanChecker(problem, plan, ids).Check();
+  std::vector<std::string> mistakes;
+  for (Diagnostic& mistake : CheckProblem(problem, ids))
+    mistakes.push_back(std::move(mistake.message));
+  return mistakes.empty() ? PlanChecker(problem, plan, ids).Check() : mistakes;
 }
 
 }  // namespace stowplan::pack

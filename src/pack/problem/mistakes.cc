@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes no sense in a problem.
+#include "pack/problem/mistakes.h"
+
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -8,12 +10,9 @@
 
 #include "base/checked_math.h"
 #include "pack/problem/overlaps.h"
-#include "stowplan/pack/check.h"
 
 namespace stowplan::pack {
 namespace {
-
-constexpr size_t kMaxMistakes = 20;
 
 std::optional<int64_t> CheckedLcm(int64_t a, int64_t b) {
   return CheckedMultiply(a / std::gcd(a, b), b);
@@ -27,9 +26,10 @@ class MistakeFinder {
   std::vector<Mistake> Find() && {
     using Check = void (MistakeFinder::*)();
     for (const Check check :
-         {&MistakeFinder::CheckBuffers, &MistakeFinder::CheckGaps, &MistakeFinder::CheckSpots,
-          &MistakeFinder::CheckGroups, &MistakeFinder::CheckApart, &MistakeFinder::CheckPools,
-          &MistakeFinder::CheckChoices, &MistakeFinder::CheckSum, &MistakeFinder::CheckPins}) {
+         {&MistakeFinder::CheckNames, &MistakeFinder::CheckBuffers, &MistakeFinder::CheckGaps,
+          &MistakeFinder::CheckSpots, &MistakeFinder::CheckGroups, &MistakeFinder::CheckApart,
+          &MistakeFinder::CheckPools, &MistakeFinder::CheckChoices, &MistakeFinder::CheckSum,
+          &MistakeFinder::CheckPins}) {
       (this->*check)();
       if (!mistakes_.empty()) break;
     }
@@ -38,7 +38,7 @@ class MistakeFinder {
 
  private:
   void Complain(Part part, size_t row, std::string text) {
-    if (mistakes_.size() < kMaxMistakes)
+    if (mistakes_.size() < kMaxErrors)
       mistakes_.push_back({part, static_cast<uint32_t>(row), std::move(text)});
   }
   [[nodiscard]] std::string Name(size_t buffer) const {
@@ -51,19 +51,37 @@ class MistakeFinder {
     return false;
   }
 
+  void CheckNames() {
+    if (!ids_.empty() && ids_.size() != problem_.buffers.size())
+      Complain(
+          Part::kNames, 0,
+          fmt::format("there are {} names for {} buffers", ids_.size(), problem_.buffers.size()));
+    // Numbers of buffers have 32 bits, and the last one stands for none.
+    if (problem_.buffers.size() >= std::numeric_limits<uint32_t>::max())
+      Complain(Part::kNames, 0, fmt::format("{} buffers are too many", problem_.buffers.size()));
+  }
+
+  void ComplainOfLife(size_t b, std::string_view what) {
+    const Buffer& buffer = problem_.buffers[b];
+    Complain(Part::kLife, b, fmt::format("its life [{}, {}) {}", buffer.start, buffer.end, what));
+  }
+
   void CheckBuffers() {
     for (size_t b = 0; b < problem_.buffers.size(); ++b) {
       const Buffer& buffer = problem_.buffers[b];
-      if (buffer.size < 0) Complain(Part::kSize, b, "a size is not negative");
+      if (buffer.size < 0)
+        Complain(Part::kSize, b, fmt::format("the size {} is negative", buffer.size));
+      int64_t length = 0;
       if (buffer.start == buffer.end) {
-        Complain(Part::kLife, b,
-                 "the buffer ends as it begins: its end is the moment from which on it is dead");
+        ComplainOfLife(b, "is empty");
       } else if (buffer.start > buffer.end) {
-        Complain(Part::kLife, b, "the buffer ends before it begins");
-      } else if (int64_t length = 0; __builtin_sub_overflow(buffer.end, buffer.start, &length)) {
-        Complain(Part::kLife, b, "the buffer lives for more than 64 bits can count");
+        ComplainOfLife(b, "ends before it starts");
+      } else if (__builtin_sub_overflow(buffer.end, buffer.start, &length)) {
+        ComplainOfLife(b, "is longer than 64 bits can count");
       }
-      if (buffer.alignment < 1) Complain(Part::kAlignment, b, "an alignment is positive");
+      if (buffer.alignment < 1)
+        Complain(Part::kAlignment, b,
+                 fmt::format("the alignment {} is not positive", buffer.alignment));
     }
   }
 
@@ -97,7 +115,7 @@ class MistakeFinder {
         if (i > 0 && spots[i - 1].buffer >= spot.buffer)
           Complain(part, spot.buffer, "the offsets are not in the order of buffers");
         if (spot.offset < 0) {
-          Complain(part, spot.buffer, "an offset is not negative");
+          Complain(part, spot.buffer, fmt::format("the offset {} is negative", spot.offset));
         } else if (!CheckedAdd(spot.offset, buffer.size)) {
           Complain(part, spot.buffer, "the buffer would end beyond 64 bits");
         } else if (part == Part::kPin && spot.offset % buffer.alignment != 0) {
@@ -162,7 +180,8 @@ class MistakeFinder {
     for (size_t p = 0; p < problem_.pools.size(); ++p) {
       const Pool& pool = problem_.pools[p];
       if (pool.name.empty()) Complain(Part::kPool, p, "a pool needs a name");
-      if (pool.capacity < 0) Complain(Part::kPool, p, "a capacity is not negative");
+      if (pool.capacity < 0)
+        Complain(Part::kPool, p, fmt::format("the capacity {} is negative", pool.capacity));
       if (std::ranges::find(names, pool.name) != names.end())
         Complain(Part::kPool, p, fmt::format("the pool `{}` is there twice", pool.name));
       names.push_back(pool.name);
@@ -178,7 +197,8 @@ class MistakeFinder {
       if (choice.pools.empty()) Complain(Part::kChoice, choice.buffer, "no pool is left");
       for (size_t i = 0; i < choice.pools.size(); ++i) {
         if (choice.pools[i] >= problem_.pools.size())
-          Complain(Part::kChoice, choice.buffer, "there is no such pool");
+          Complain(Part::kChoice, choice.buffer,
+                   fmt::format("there is no pool {}", choice.pools[i]));
         if (std::find(choice.pools.begin(), choice.pools.begin() + static_cast<ptrdiff_t>(i),
                       choice.pools[i]) != choice.pools.begin() + static_cast<ptrdiff_t>(i))
           Complain(Part::kChoice, choice.buffer, "a pool is named twice");
@@ -266,7 +286,7 @@ class MistakeFinder {
           std::min(offsets[a] + problem_.buffers[a].size, offsets[b] + problem_.buffers[b].size))
         Complain(Part::kPin, b, "pinned to where a buffer lies that it must be apart from");
     }
-    for (const Overlap& overlap : FindOverlaps(problem_, offsets, pools, kMaxMistakes)) {
+    for (const Overlap& overlap : FindOverlaps(problem_, offsets, pools, kMaxErrors)) {
       Complain(Part::kPin, overlap.second,
                fmt::format("pinned to where buffer {} is pinned, and both are alive at time {}",
                            Name(overlap.first), overlap.time));
@@ -286,13 +306,20 @@ std::vector<Mistake> FindMistakes(const Problem& problem, const Names& ids) {
   return MistakeFinder(problem, ids).Find();
 }
 
-std::vector<std::string> CheckProblem(const Problem& problem) {
-  std::vector<std::string> words;
-  for (const Mistake& mistake : FindMistakes(problem)) {
-    words.push_back(fmt::format("{} {}: {}", mistake.part == Part::kPool ? "pool" : "buffer",
-                                mistake.row, mistake.text));
+Diagnostics CheckProblem(const Problem& problem, const Names& names) {
+  Diagnostics errors;
+  for (const Mistake& mistake : FindMistakes(problem, names)) {
+    std::string what;
+    if (mistake.part == Part::kPool) {
+      what = fmt::format("pool {}: ", mistake.row);
+    } else if (mistake.part != Part::kNames) {
+      // What names a buffer that is not there has only its number.
+      what = mistake.row < names.size() ? fmt::format("buffer `{}`: ", names[mistake.row])
+                                        : fmt::format("buffer {}: ", mistake.row);
+    }
+    errors.push_back({.message = what + mistake.text});
   }
-  return words;
+  return errors;
 }
 
 }  // namespace stowplan::pack

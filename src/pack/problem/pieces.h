@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

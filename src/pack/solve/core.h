@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

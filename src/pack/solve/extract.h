@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

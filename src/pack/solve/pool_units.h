@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pack/problem/pieces.h"
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "pack/problem/loads.h"
+#include "pack/problem/mistakes.h"
 #include "pack/solve/extract.h"
 #include "pack/solve/pool_units.h"
-#include "stowplan/pack/check.h"
+#include "pack/solve/solve.h"
 
 namespace stowplan::pack {
 namespace {
@@ -336,7 +338,7 @@ class PoolSolver {
                             .solver = options_.solver,
                             .effort = std::min(effort, options_.effort),
                             .should_stop = options_.should_stop};
-    const Plan plan = Solve(Extract(problem_, buffers), options).plan;
+    const Plan plan = SolveSound(Extract(problem_, buffers), options).plan;
     Content content;
     for (const size_t u : units) {
       const auto at = std::ranges::lower_bound(buffers, units_[u].members.front());
@@ -349,7 +351,7 @@ class PoolSolver {
     return content;
   }
 
-  // The plan, with the last pool as low as Solve gets it.
+  // The plan, with the last pool as low as SolveSound gets it.
   void Finish() {
     const auto last = static_cast<uint32_t>(problem_.pools.size() - 1);
     Plan& plan = answer_.plan;
@@ -367,7 +369,7 @@ class PoolSolver {
     SolveOptions options = options_;
     options.capacity.reset();
     options.on_plan = nullptr;
-    const Plan low = Solve(Extract(problem_, buffers), options).plan;
+    const Plan low = SolveSound(Extract(problem_, buffers), options).plan;
     plan.height = HeightOf(last);
     if (low.height < plan.height) {
       for (size_t k = 0; k < buffers.size(); ++k) plan.offsets[buffers[k]] = low.offsets[k];

@@ -11,7 +11,7 @@
 // left, all is done again with those who had to go without served first.
 #pragma once
 
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

@@ -83,9 +83,11 @@ class Search::State {
     int64_t slack = 0;
     int64_t slack_before = 0;  // at the start of the step
     int64_t floor = 0;         // the least bound of what is to be put down; kNever when all is
-    uint32_t on_floor = 0;     // how many have it
-    uint32_t placed = 0;       // how many of its members are down; they come first in its order
-    uint32_t step = 0;         // the last in which it changed
+    // The last step in which it changed. A search takes more than 2^32 of them: in 32 bits, a
+    // section would some day seem to be saved that is not, and going back would leave it wrong.
+    uint64_t step = 0;
+    uint32_t on_floor = 0;  // how many have it
+    uint32_t placed = 0;    // how many of its members are down; they come first in its order
     float failures = 0;
   };
   // What is open at one depth of the search, and how long the trails were before.
@@ -486,7 +488,7 @@ class Search::State {
   std::vector<uint32_t> dirty_;  // sections to look at again
   std::vector<uint8_t> is_dirty_;
   uint32_t last_failed_ = kNone;
-  uint32_t step_ = 0;
+  uint64_t step_ = 0;
   size_t words_;  // of a reason: a bit a level
   Words pool_;
   Words conflict_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/solve.h"
+#include "pack/solve/solve.h"
 
 #include <algorithm>
 #include <deque>
@@ -7,6 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "pack/problem/loads.h"
 #include "pack/solve/align.h"
 #include "pack/solve/part.h"
 #include "pack/solve/pools.h"
@@ -196,6 +199,26 @@ Status StatusOf(const Answer& answer, const std::optional<int64_t>& capacity) {
   return answer.plan.height <= answer.bound ? Status::kOptimal : Status::kFeasible;
 }
 
+Diagnostics CheckOptions(const SolveOptions& options) {
+  constexpr int kMostThreads = 1024;
+  Diagnostics errors;
+  if (options.capacity && *options.capacity < 0)
+    errors.push_back({.message = fmt::format("the capacity {} is negative", *options.capacity)});
+  if (options.effort < 0)
+    errors.push_back({.message = fmt::format("the effort {} is negative", options.effort)});
+  if (options.threads < 1 || options.threads > kMostThreads)
+    errors.push_back({.message = fmt::format("the number of threads is {}; it must be 1 to {}",
+                                             options.threads, kMostThreads)});
+  if (!options.solver.empty() &&
+      std::ranges::find(kSolvers, options.solver, &NamedSolver::name) == std::end(kSolvers)) {
+    std::string hint = "solvers:";
+    for (const NamedSolver& solver : kSolvers) hint += fmt::format(" {}", solver.name);
+    errors.push_back({.message = fmt::format("there is no solver `{}`", options.solver),
+                      .hint = std::move(hint)});
+  }
+  return errors;
+}
+
 }  // namespace
 
 std::string_view Name(Status status) {
@@ -218,7 +241,7 @@ std::vector<std::string_view> SolverNames() {
   return names;
 }
 
-Answer Solve(const Problem& problem, const SolveOptions& options) {
+Answer SolveSound(const Problem& problem, const SolveOptions& options) {
   if (!problem.pools.empty()) return SolvePools(problem, options);
   Answer answer;
   answer.load = FindLoadBound(problem);
@@ -246,6 +269,14 @@ Answer Solve(const Problem& problem, const SolveOptions& options) {
   }
   answer.status = StatusOf(answer, options.capacity);
   return answer;
+}
+
+Result<Answer> Solve(const Problem& problem, const SolveOptions& options, const Names& names) {
+  if (Diagnostics errors = CheckProblem(problem, names); !errors.empty())
+    return std::unexpected(std::move(errors));
+  if (Diagnostics errors = CheckOptions(options); !errors.empty())
+    return std::unexpected(std::move(errors));
+  return SolveSound(problem, options);
 }
 
 }  // namespace stowplan::pack

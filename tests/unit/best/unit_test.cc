@@ -61,15 +61,20 @@ TEST(PackUnits, PutsWhatIsRoundedUpMostOnTop) {
   const std::vector<Unit> units = {MakeUnit(10, {{0, 2}}), MakeUnit(60, {{1, 2}}),
                                    MakeUnit(64, {{1, 3}})};
   const std::vector<const Unit*> pointers = PointersTo(units);
-  const UnitPlan plan = PackUnits(pointers, 64, FindUnitBound(pointers, 64), std::nullopt, {});
-  EXPECT_EQ(plan.height, 138);
-  EXPECT_EQ(plan.offsets[0], 128);
+  const std::optional<UnitPlan> plan =
+      PackUnits(pointers, 64, FindUnitBound(pointers, 64), std::nullopt, {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->height, 138);
+  EXPECT_EQ(plan->offsets[0], 128);
 }
 
 TEST(PackUnits, UsesTheTimeBetweenSegments) {
   const std::vector<Unit> units = {MakeUnit(8, {{0, 2}, {5, 7}}), MakeUnit(8, {{2, 5}})};
   const std::vector<const Unit*> pointers = PointersTo(units);
-  EXPECT_EQ(PackUnits(pointers, 1, FindUnitBound(pointers, 1), std::nullopt, {}).height, 8);
+  const std::optional<UnitPlan> plan =
+      PackUnits(pointers, 1, FindUnitBound(pointers, 1), std::nullopt, {});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->height, 8);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "pack/solve/reduce.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
+#include "unit/pack/must_solve.h"
 
 namespace stowplan::pack {
 namespace {
@@ -93,7 +93,7 @@ Problem Dissect(size_t count, uint32_t seed) {
 TEST(PackBlocks, PutTogetherWhatWasCut) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     const Problem problem = Dissect(500, seed);
-    const Answer answer = Solve(problem, {.solver = "blocks", .effort = 2'000'000});
+    const Answer answer = MustSolve(problem, {.solver = "blocks", .effort = 2'000'000});
     EXPECT_EQ(answer.status, Status::kOptimal) << seed;
     EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
   }
@@ -115,7 +115,7 @@ TEST(PackBlocks, ArePlansOfTheirItems) {
                                  .end = start + 1 + below(10),
                                  .alignment = alignment});
     }
-    const Answer answer = Solve(problem, {.seed = round, .solver = "blocks", .effort = 1000});
+    const Answer answer = MustSolve(problem, {.seed = round, .solver = "blocks", .effort = 1000});
     ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
   }
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/check.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "pack/problem/loads.h"
+#include "stowplan/pack.h"
 #include "unit/pack/random_problem.h"
 
 namespace stowplan::pack {
@@ -134,8 +134,8 @@ TEST(PackCheck, LooksAtPools) {
 
 // The first mistake, with the buffer's or pool's number in front.
 std::string MistakeIn(const Problem& problem) {
-  const std::vector<std::string> mistakes = CheckProblem(problem);
-  return mistakes.empty() ? "none" : mistakes.front();
+  const Diagnostics mistakes = CheckProblem(problem);
+  return mistakes.empty() ? "none" : mistakes.front().message;
 }
 
 TEST(PackCheck, NamesWhatMakesNoSense) {
@@ -167,7 +167,7 @@ TEST(PackCheck, NamesWhatMakesNoSense) {
   };
   EXPECT_EQ(with_pins({{0, 2}, {1, 6}}), "none");
   EXPECT_EQ(with_pins({{9, 2}}), "buffer 9: there is no such buffer");
-  EXPECT_EQ(with_pins({{0, -2}}), "buffer 0: an offset is not negative");
+  EXPECT_EQ(with_pins({{0, -2}}), "buffer 0: the offset -2 is negative");
   EXPECT_EQ(with_pins({{0, 3}}), "buffer 0: 3 is no multiple of the alignment 2");
   EXPECT_EQ(with_pins({{0, INT64_MAX - 1}}), "buffer 0: the buffer would end beyond 64 bits");
   EXPECT_EQ(with_pins({{0, INT64_MAX - 5}}),
@@ -212,9 +212,9 @@ TEST(PackCheck, NamesWhatMakesNoSense) {
   };
   EXPECT_EQ(with_pools({{"a", 4}, {"b", 0}}, {{1, {1, 0}}}), "none");
   EXPECT_EQ(with_pools({{"a", 4}, {"a", 0}}), "pool 1: the pool `a` is there twice");
-  EXPECT_EQ(with_pools({{"a", -4}}), "pool 0: a capacity is not negative");
+  EXPECT_EQ(with_pools({{"a", -4}}), "pool 0: the capacity -4 is negative");
   EXPECT_EQ(with_pools({{"", 4}}), "pool 0: a pool needs a name");
-  EXPECT_EQ(with_pools({{"a", 4}}, {{1, {1}}}), "buffer 1: there is no such pool");
+  EXPECT_EQ(with_pools({{"a", 4}}, {{1, {1}}}), "buffer 1: there is no pool 1");
   EXPECT_EQ(with_pools({{"a", 4}}, {{1, {0, 0}}}), "buffer 1: a pool is named twice");
   EXPECT_EQ(with_pools({{"a", 4}}, {{1, {}}}), "buffer 1: no pool is left");
   EXPECT_EQ(with([](Problem& problem) {

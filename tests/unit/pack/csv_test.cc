@@ -145,12 +145,12 @@ TEST(PackCsv, NamesWhatIsWrong) {
   EXPECT_EQ(row("a,0,2,4,"), "2:1: 5 fields, where the header has 4");
   for (const std::string word : {"x", "nan", "NaN", "1e5", "1.5", "", "+1", "0x10", "1 2", "--1"})
     EXPECT_EQ(row("a,0," + word + ",4"), "2:5: a whole number is wanted here") << word;
-  EXPECT_EQ(row("a,2,2,4"),
-            "2:1: the buffer ends as it begins: its end is the moment from which on it is dead");
-  EXPECT_EQ(row("a,3,2,4"), "2:1: the buffer ends before it begins");
-  EXPECT_EQ(row("a,-9223372036854775808,9223372036854775807,4"),
-            "2:1: the buffer lives for more than 64 bits can count");
-  EXPECT_EQ(row("a,0,2,-4"), "2:7: a size is not negative");
+  EXPECT_EQ(row("a,2,2,4"), "2:1: its life [2, 2) is empty");
+  EXPECT_EQ(row("a,3,2,4"), "2:1: its life [3, 2) ends before it starts");
+  EXPECT_EQ(
+      row("a,-9223372036854775808,9223372036854775807,4"),
+      "2:1: its life [-9223372036854775808, 9223372036854775807) is longer than 64 bits can count");
+  EXPECT_EQ(row("a,0,2,-4"), "2:7: the size -4 is negative");
   EXPECT_EQ(row("a,0,2,99999999999999999999"), "2:7: the number does not fit in 64 bits");
   EXPECT_EQ(row("a,0,2,4\nb,0,2,4\na,0,2,4"), "4:1: `a` is there twice");
   EXPECT_EQ(row(",0,2,4"), "2:1: an id is missing");
@@ -166,7 +166,7 @@ TEST(PackCsv, NamesWhatIsWrongInFurtherColumns) {
   const auto field = [](const std::string& name, const std::string& text) {
     return ErrorOf("id,lower,upper,size," + name + "\na,0,9,8," + text + "\n");
   };
-  EXPECT_EQ(field("alignment", "0"), "2:9: an alignment is positive");
+  EXPECT_EQ(field("alignment", "0"), "2:9: the alignment 0 is not positive");
   EXPECT_EQ(field("gaps", "x"), "2:9: a gap is wanted here");
   EXPECT_EQ(field("gaps", "1-2@"), "2:9: a gap is wanted here");
   EXPECT_EQ(field("gaps", "1-2 3-4@1:2x"), "2:13: a gap is wanted here");
@@ -175,9 +175,9 @@ TEST(PackCsv, NamesWhatIsWrongInFurtherColumns) {
   EXPECT_EQ(field("gaps", "1-10"), "2:9: a gap is not within the buffer's life");
   EXPECT_EQ(field("gaps", "1-3 2-4"), "2:9: two gaps overlap, or are not in the order of time");
   EXPECT_EQ(field("gaps", "1-3@0:9"), "2:9: what is in use in a gap is not within the buffer");
-  EXPECT_EQ(field("hint", "-7"), "2:9: an offset is not negative");
+  EXPECT_EQ(field("hint", "-7"), "2:9: the offset -7 is negative");
   EXPECT_EQ(field("hint", "x"), "2:9: a whole number is wanted here");
-  EXPECT_EQ(field("offset", "-7"), "2:9: an offset is not negative");
+  EXPECT_EQ(field("offset", "-7"), "2:9: the offset -7 is negative");
   EXPECT_EQ(field("offset", "9223372036854775807"), "2:9: the buffer would end beyond 64 bits");
   EXPECT_EQ(field("apart", "b"), "2:9: there is no buffer `b`");
   EXPECT_EQ(field("apart", "a"), "2:9: a buffer cannot be apart from itself");

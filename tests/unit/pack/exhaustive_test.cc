@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "pack/csv.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
 #include "unit/pack/brute_force.h"
+#include "unit/pack/must_solve.h"
 
 #ifndef STOWPLAN_SAMPLE
 #define STOWPLAN_SAMPLE 7  // one in so many, a prime
@@ -48,7 +48,7 @@ class Exhaustive {
 
  private:
   void Check() {
-    const Answer answer = Solve(problem_, {});
+    const Answer answer = MustSolve(problem_, {});
     Table table;
     table.problem = problem_;
     ASSERT_THAT(CheckPlan(problem_, answer.plan), testing::IsEmpty());

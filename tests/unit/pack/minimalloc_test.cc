@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "pack/csv.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
+#include "unit/pack/must_solve.h"
 
 namespace stowplan::pack {
 namespace {
@@ -30,7 +30,7 @@ TEST(PackMinimalloc, EachProblemFitsItsCapacity) {
   int fitting = 0;
   for (char letter = 'A'; letter <= 'K'; ++letter) {
     const Problem problem = Read(letter);
-    const Answer answer = Solve(problem, {.capacity = kCapacity});
+    const Answer answer = MustSolve(problem, {.capacity = kCapacity});
     ASSERT_THAT(CheckPlan(problem, answer.plan), testing::IsEmpty()) << letter;
     EXPECT_LE(answer.plan.height, kCapacity) << letter;
     fitting += answer.plan.height <= kCapacity ? 1 : 0;
@@ -42,7 +42,7 @@ TEST(PackMinimalloc, EachProblemFitsItsCapacity) {
 TEST(PackMinimalloc, PlansAsLowAsTheLoad) {
   for (const char letter : {'A', 'B', 'C', 'E', 'F', 'G', 'H', 'I', 'K'}) {
     const Problem problem = Read(letter);
-    const Answer answer = Solve(problem, {});
+    const Answer answer = MustSolve(problem, {});
     ASSERT_THAT(CheckPlan(problem, answer.plan), testing::IsEmpty()) << letter;
     EXPECT_EQ(answer.status, Status::kOptimal) << letter;
     EXPECT_EQ(answer.plan.height, answer.load.bytes) << letter;
@@ -51,8 +51,8 @@ TEST(PackMinimalloc, PlansAsLowAsTheLoad) {
 
 TEST(PackMinimalloc, ThreadsFindTheSamePlan) {
   const Problem problem = Read('D');
-  const Answer one = Solve(problem, {.effort = 60000});
-  const Answer three = Solve(problem, {.threads = 3, .effort = 60000});
+  const Answer one = MustSolve(problem, {.effort = 60000});
+  const Answer three = MustSolve(problem, {.threads = 3, .effort = 60000});
   EXPECT_EQ(one.plan, three.plan);
   EXPECT_EQ(one.bound, three.bound);
 }

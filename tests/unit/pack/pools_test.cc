@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
+#include "unit/pack/must_solve.h"
 #include "unit/pack/random_problem.h"
 
 namespace stowplan::pack {
@@ -17,7 +17,7 @@ using testing::IsEmpty;
 TEST(PackPools, TheFirstPoolIsPreferred) {
   Problem problem = {.buffers = {{4, 0, 2}, {4, 2, 4}, {4, 0, 4}}};
   problem.pools = {{"fast", 8}, {"slow", 100}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_EQ(answer.status, Status::kOptimal);
   EXPECT_THAT(answer.plan.pools, ElementsAre(0, 0, 0));
   EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
@@ -26,7 +26,7 @@ TEST(PackPools, TheFirstPoolIsPreferred) {
 TEST(PackPools, WhatDoesNotFitSpills) {
   Problem problem = {.buffers = {{4, 0, 2}, {4, 2, 4}, {4, 0, 4}}};
   problem.pools = {{"fast", 4}, {"slow", 100}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_EQ(answer.status, Status::kFeasible);
   // Two short ones are more bytes than one long one.
   EXPECT_THAT(answer.plan.pools, ElementsAre(0, 0, 1));
@@ -38,7 +38,7 @@ TEST(PackPools, ChoicesAreKept) {
   problem.pools = {{"a", 8}, {"b", 8}, {"c", 8}};
   problem.choices = {{0, {2}}, {1, {1, 0}}};
   problem.groups = {{1, 2}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
   EXPECT_THAT(answer.plan.pools, ElementsAre(2, 1, 1));
 }
@@ -48,7 +48,7 @@ TEST(PackPools, NobodyIsLeftOutForAnothersComfort) {
   Problem problem = {.buffers = {{4, 0, 1}, {4, 0, 9}}};
   problem.pools = {{"a", 4}, {"b", 4}};
   problem.choices = {{1, {0}}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_EQ(answer.status, Status::kFeasible);
   EXPECT_THAT(answer.plan.pools, ElementsAre(1, 0));
 }
@@ -56,24 +56,24 @@ TEST(PackPools, NobodyIsLeftOutForAnothersComfort) {
 TEST(PackPools, TooSmallPoolsAreProvedToBe) {
   Problem problem = {.buffers = {{4, 0, 2}, {4, 1, 4}, {1, 0, 4}}};
   problem.pools = {{"a", 4}, {"b", 4}};
-  EXPECT_EQ(Solve(problem, {}).status, Status::kInfeasible);
+  EXPECT_EQ(MustSolve(problem, {}).status, Status::kInfeasible);
   problem.pools[1].capacity = 5;
-  EXPECT_EQ(Solve(problem, {}).status, Status::kFeasible);
+  EXPECT_EQ(MustSolve(problem, {}).status, Status::kFeasible);
   problem.choices = {{0, {0}}, {1, {0}}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_EQ(answer.status, Status::kInfeasible);
   EXPECT_THAT(answer.witness, ElementsAre(0, 1));
   // Four and five make nine, but nobody of six fits.
   problem = {.buffers = {{6, 0, 2}}};
   problem.pools = {{"a", 4}, {"b", 5}};
-  EXPECT_EQ(Solve(problem, {}).status, Status::kInfeasible);
+  EXPECT_EQ(MustSolve(problem, {}).status, Status::kInfeasible);
 }
 
 TEST(PackPools, PinsThatWouldOverlapGoToTwoPools) {
   Problem problem = {.buffers = {{4, 0, 2}, {4, 0, 2}, {4, 0, 2}}};
   problem.pools = {{"a", 16}, {"b", 16}};
   problem.pins = {{0, 4}, {1, 4}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
   EXPECT_EQ(answer.plan.pools[0] + answer.plan.pools[1], 1U);
 }
@@ -105,7 +105,7 @@ int64_t LeastCost(const Problem& problem) {
         Problem part;
         for (size_t b = 0; b < count; ++b)
           if (pools[b] == p) part.buffers.push_back(problem.buffers[b]);
-        fits = Solve(part, {}).plan.height <= problem.pools[p].capacity;
+        fits = MustSolve(part, {}).plan.height <= problem.pools[p].capacity;
       }
       if (fits) least = CostOf(problem, pools);
     }
@@ -122,7 +122,7 @@ TEST(PackPools, SmallProblemsSpillLittle) {
   for (int round = 0; round < 150; ++round) {
     const Problem problem =
         maker.Make(static_cast<size_t>(2 + maker.Below(5)), 6, 6, {.pools = true});
-    const Answer answer = Solve(problem, {});
+    const Answer answer = MustSolve(problem, {});
     const int64_t least = LeastCost(problem);
     if (answer.status == Status::kInfeasible) {
       ASSERT_EQ(least, INT64_MAX);

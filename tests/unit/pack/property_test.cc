@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "pack/csv.h"
+#include "pack/problem/loads.h"
 #include "pack/svg.h"
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/solve.h"
+#include "stowplan/pack.h"
+#include "unit/pack/must_solve.h"
 #include "unit/pack/random_problem.h"
 
 #ifndef STOWPLAN_ROUNDS
@@ -31,7 +32,7 @@ std::string Show(const Problem& problem) {
 void CheckLaws(const Problem& problem, const SolveOptions& options) {
   SCOPED_TRACE(Show(problem));
   ASSERT_THAT(CheckProblem(problem), IsEmpty());
-  const Answer answer = Solve(problem, options);
+  const Answer answer = MustSolve(problem, options);
   const bool fits = answer.status == Status::kOptimal || answer.status == Status::kFeasible;
   if (fits || problem.pools.empty()) {
     ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
@@ -57,7 +58,7 @@ void CheckLaws(const Problem& problem, const SolveOptions& options) {
     table.problem = problem;
     ASSERT_FALSE(DrawPlan(table, answer.plan).empty());
   }
-  const Answer again = Solve(problem, options);
+  const Answer again = MustSolve(problem, options);
   ASSERT_EQ(again.plan, answer.plan);
   ASSERT_EQ(again.bound, answer.bound);
   ASSERT_EQ(again.status, answer.status);

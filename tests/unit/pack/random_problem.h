@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "stowplan/pack/check.h"
-#include "stowplan/pack/problem.h"
+#include "stowplan/pack.h"
 
 namespace stowplan::pack {
 

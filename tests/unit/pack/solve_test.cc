@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stowplan/pack/solve.h"
-
 #include <algorithm>
 #include <map>
 #include <random>
@@ -10,8 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "stowplan/pack/check.h"
+#include "stowplan/pack.h"
 #include "unit/pack/brute_force.h"
+#include "unit/pack/must_solve.h"
 
 namespace stowplan::pack {
 namespace {
@@ -35,14 +34,14 @@ Problem Random(std::mt19937& chance, size_t count, int64_t times, int64_t sizes,
 }
 
 TEST(PackSolve, NothingNeedsNothing) {
-  const Answer answer = Solve({}, {});
+  const Answer answer = MustSolve({}, {});
   EXPECT_EQ(answer.status, Status::kOptimal);
   EXPECT_EQ(answer.plan.height, 0);
 }
 
 TEST(PackSolve, ReusesAPlaceThatIsFreeAgain) {
   const Problem problem = {.buffers = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_EQ(answer.plan.height, 6);
   EXPECT_EQ(answer.status, Status::kOptimal);
   EXPECT_EQ(answer.load, (LoadBound{6, 0}));
@@ -52,7 +51,7 @@ TEST(PackSolve, EqualsBruteForceOnSmallProblems) {
   std::mt19937 chance(1);
   for (int round = 0; round < 3000; ++round) {
     const Problem problem = Random(chance, 1 + chance() % 6, 5, 4, 1);
-    const Answer answer = Solve(problem, {});
+    const Answer answer = MustSolve(problem, {});
     ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
     const int64_t least = LeastHeight(problem);
     ASSERT_EQ(answer.plan.height, least) << "round " << round;
@@ -103,13 +102,13 @@ TEST(PackSolve, ProvesOptimaAboveTheLoad) {
   for (const Case& c : cases) {
     const Problem problem = {.buffers = c.buffers};
     EXPECT_EQ(LeastHeight(problem), c.least);
-    const Answer answer = Solve(problem, {});
+    const Answer answer = MustSolve(problem, {});
     EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
     EXPECT_EQ(answer.plan.height, c.least);
     EXPECT_EQ(answer.status, Status::kOptimal);
     EXPECT_EQ(answer.bound, c.least);
     EXPECT_LT(answer.load.bytes, c.least);
-    EXPECT_EQ(Solve(problem, {.capacity = c.least - 1}).status, Status::kInfeasible);
+    EXPECT_EQ(MustSolve(problem, {.capacity = c.least - 1}).status, Status::kInfeasible);
   }
 }
 
@@ -119,7 +118,7 @@ TEST(PackSolve, NamesBuffersThatNeedAsMuch) {
   int raised = 0;
   for (int round = 0; round < 4000; ++round) {
     const Problem problem = Random(chance, 6, 4, 5, round % 2 == 0 ? 1 : 3);
-    const Answer answer = Solve(problem, {});
+    const Answer answer = MustSolve(problem, {});
     if (answer.bound <= answer.load.bytes) continue;
     ++raised;
     ASSERT_FALSE(answer.witness.empty());
@@ -134,7 +133,7 @@ TEST(PackSolve, TheOrderOfBuffersDoesNotMatter) {
   std::mt19937 chance(12);
   for (int round = 0; round < 20; ++round) {
     Problem problem = Random(chance, 60, 30, 40, 1);
-    const Answer answer = Solve(problem, {.effort = 20000});
+    const Answer answer = MustSolve(problem, {.effort = 20000});
     // Buffers that are alike may change places.
     std::map<std::tuple<int64_t, int64_t, int64_t>, std::multiset<int64_t>> offsets;
     for (size_t b = 0; b < problem.buffers.size(); ++b) {
@@ -143,7 +142,7 @@ TEST(PackSolve, TheOrderOfBuffersDoesNotMatter) {
         offsets[{buffer.start, buffer.end, buffer.size}].insert(answer.plan.offsets[b]);
     }
     std::ranges::shuffle(problem.buffers, chance);
-    const Answer again = Solve(problem, {.effort = 20000});
+    const Answer again = MustSolve(problem, {.effort = 20000});
     EXPECT_EQ(again.plan.height, answer.plan.height);
     for (size_t b = 0; b < problem.buffers.size(); ++b) {
       const Buffer& buffer = problem.buffers[b];
@@ -160,8 +159,8 @@ TEST(PackSolve, TheNumberOfThreadsDoesNotMatter) {
   std::mt19937 chance(13);
   for (int round = 0; round < 10; ++round) {
     const Problem problem = Random(chance, 80, 30, 1000, 1);
-    const Answer one = Solve(problem, {.effort = 20000});
-    const Answer four = Solve(problem, {.threads = 4, .effort = 20000});
+    const Answer one = MustSolve(problem, {.effort = 20000});
+    const Answer four = MustSolve(problem, {.threads = 4, .effort = 20000});
     EXPECT_EQ(one.plan, four.plan);
     EXPECT_EQ(one.bound, four.bound);
     EXPECT_EQ(one.witness, four.witness);
@@ -172,7 +171,7 @@ TEST(PackSolve, TheNumberOfThreadsDoesNotMatter) {
 TEST(PackSolve, PlansStretchesOfTimeByThemselves) {
   const Problem problem = {
       .buffers = {{4, 0, 2}, {4, 2, 4}, {2, 0, 4}, {3, 10, 12}, {9, 11, 13}, {1, 12, 13}}};
-  const Answer answer = Solve(problem, {});
+  const Answer answer = MustSolve(problem, {});
   EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
   EXPECT_EQ(answer.plan.height, 12);
   EXPECT_EQ(answer.status, Status::kOptimal);
@@ -183,7 +182,7 @@ TEST(PackSolve, RespectsAlignments) {
   std::mt19937 chance(2);
   for (int round = 0; round < 1000; ++round) {
     const Problem problem = Random(chance, 1 + chance() % 5, 4, 5, 4);
-    const Answer answer = Solve(problem, {});
+    const Answer answer = MustSolve(problem, {});
     ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
     ASSERT_EQ(answer.plan.height, LeastHeight(problem)) << "round " << round;
   }
@@ -195,9 +194,9 @@ TEST(PackSolve, DecidesWhetherACapacityIsEnough) {
     const Problem problem = Random(chance, 2 + chance() % 5, 5, 4, 1);
     const int64_t least = LeastHeight(problem);
     if (least == 0) continue;
-    const Answer enough = Solve(problem, {.capacity = least});
+    const Answer enough = MustSolve(problem, {.capacity = least});
     ASSERT_LE(enough.plan.height, least);
-    const Answer too_little = Solve(problem, {.capacity = least - 1});
+    const Answer too_little = MustSolve(problem, {.capacity = least - 1});
     ASSERT_EQ(too_little.status, Status::kInfeasible);
     ASSERT_THAT(CheckPlan(problem, too_little.plan), IsEmpty());
   }
@@ -207,10 +206,10 @@ TEST(PackSolve, LargerPlansAreSoundAndTheSameEachTime) {
   std::mt19937 chance(4);
   for (int round = 0; round < 8; ++round) {
     const Problem problem = Random(chance, 300, 200, 1000, 3);
-    const Answer answer = Solve(problem, {.effort = 2000});
+    const Answer answer = MustSolve(problem, {.effort = 2000});
     ASSERT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
     ASSERT_GE(answer.plan.height, answer.bound);
-    ASSERT_EQ(answer.plan, Solve(problem, {.effort = 2000}).plan);
+    ASSERT_EQ(answer.plan, MustSolve(problem, {.effort = 2000}).plan);
   }
 }
 
@@ -219,7 +218,7 @@ TEST(PackSolve, StopsWhenAsked) {
   const Problem problem = Random(chance, 400, 300, 1 << 20, 1);
   int asked = 0;
   const Answer answer =
-      Solve(problem, {.effort = INT64_MAX, .should_stop = [&] { return ++asked > 20; }});
+      MustSolve(problem, {.effort = INT64_MAX, .should_stop = [&] { return ++asked > 20; }});
   EXPECT_THAT(CheckPlan(problem, answer.plan), IsEmpty());
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pack/problem/loads.h"
+
 #include <algorithm>
 
 #include "pack/problem/pieces.h"
-#include "stowplan/pack/problem.h"
 
 namespace stowplan::pack {
 namespace {
