@@ -32,6 +32,7 @@ STANDS_ON = {
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report", "explain", "session"],
     "oom": ["base", "hlo", "report", "explain"],
     "page": ["base", "pack", "hlo", "target", "schedule", "live", "assign", "report", "explain", "diff", "gate", "view", "check", "session", "advise", "oom"],
+    "c": ["base", "pack", "hlo", "target", "report", "check", "best", "session", "page"],
     "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "session", "advise", "oom", "page"],
     "cli": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "gate", "export", "view", "check", "session", "advise", "oom", "page"],
 }
@@ -47,6 +48,8 @@ def layer_of(path):
         return "base"
     if path in ("stowplan/stowplan.h", "stowplan/page.h"):
         return "page"
+    if path == "stowplan/stowplan_c.h":
+        return "c"
     if len(parts) > 1:
         return parts[0]
     # A layer whose interface is one header has it directly in include/stowplan/: pack.h. What else
