@@ -38,8 +38,8 @@ region_0.1 {
   t = (s32[], f32[]) parameter(0)
   i = s32[] get-tuple-element(t), index=0
   x = f32[] get-tuple-element(t), index=1
-  j = s32[] fusion(i), kind=kLoopOfRegions, calls=wrapped_add_computation
-  y = f32[] fusion(x), kind=kLoopOfRegions, calls=fused_computation.10
+  j = s32[] fusion(i), kind=kLoop, calls=wrapped_add_computation
+  y = f32[] fusion(x), kind=kLoop, calls=fused_computation.10
   ROOT r = (s32[], f32[]) tuple(j, y)
 }
 
@@ -51,7 +51,7 @@ fused_computation.2 {
 region_1.2 {
   u = (s32[], f32[]) parameter(0)
   k = s32[] get-tuple-element(u), index=0
-  ROOT l = pred[] fusion(k), kind=kLoopOfRegions, calls=fused_computation.2
+  ROOT l = pred[] fusion(k), kind=kLoop, calls=fused_computation.2
 }
 
 region_2.3.clone.1 {
