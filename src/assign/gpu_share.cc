@@ -71,8 +71,7 @@ class FusionQuestion {
         if (std::exchange(is_seen[user.index - body_->first.index], 1) == 0) queue.push_back(user);
       }
     }
-    if (opcode(body_->root) == Opcode::kTuple && !OtherOutputsAgree(is_seen)) return false;
-    return is_found;
+    return is_found && OtherOutputsAgree(is_seen);
   }
 
  private:
@@ -107,18 +106,18 @@ class FusionQuestion {
                                         module_.operands_of(last_).subspan(2));
   }
 
-  // Other outputs that read the parameter must not come too late for it.
+  // Other outputs that read the parameter must not come too late for it. That the output itself is
+  // elementwise is for soundness, and shows in no dump: a scatter or a sort writes anywhere.
   [[nodiscard]] bool OtherOutputsAgree(const std::vector<uint8_t>& is_seen) const {
     bool other = false;
-    bool moves = false;
+    bool is_transposed = false;
     for (size_t k = 0; k < fusion_.roots.size(); ++k) {
       const InstrId root = fusion_.roots[k];
       if (is_seen[root.index - body_->first.index] == 0) continue;
       other |= root != output_;
-      const Opcode hero = opcode(fusion_.heroes[k]);
-      moves |= hero == Opcode::kTranspose || hero == Opcode::kCopy;
+      is_transposed |= fusion_.is_transposed[k] != 0;
     }
-    return !other || (IsElementwise(module_, last_) && !moves);
+    return !other || (IsElementwise(module_, last_) && !is_transposed);
   }
 
   const Module& module_;
