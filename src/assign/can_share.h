@@ -21,7 +21,7 @@ class ShareRules {
         sharing_(rules.sharing),
         reads_last_position_(rules.reads_last_position),
         loop_answers_(module.instructions.size(), 0),
-        gpu_fusions_(module, analysis.orders) {}
+        gpu_fusions_(module) {}
 
   // `input` is a position of an operand of `output`'s instruction.
   bool CanShare(PositionId input, PositionId output);

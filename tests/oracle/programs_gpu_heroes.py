@@ -94,7 +94,7 @@ for name, dtype, shape in (
     add_transposition(name, dtype, shape, (1, 0, 2))
 
 
-# Elements of four bits.
+# Elements of four bits. XLA makes them wider before it transposes them.
 def four_bits(x, q):
     p = alone(x)
     return p * 2, p + q.astype(jnp.int4).T.astype(i8)
@@ -138,7 +138,8 @@ add_hero("copied_and_other", lambda p: (lambda y: (y, y, p - 1))(p * 2 + 1), SQU
 add_hero("copied_transposition", lambda p, q: (lambda y: (y, y, p * 2))(p + q.T), SQUARE, SQUARE)
 
 
-# A reduction of p beside `p * 2`: each is read once, if the reduction decides how the loop goes.
+# A reduction of p beside `p * 2`: each is read once, if the reduction decides how the loop goes. XLA has limits for that,
+# and does not fuse the two beyond them.
 def add_reduction(name, shape, axes, behind=lambda r: r):
     add_hero(f"reduced_{name}", lambda p: (p * 2, behind(p.sum(axes))), S(shape))
 

@@ -81,6 +81,27 @@ TEST(CanShare, SortsOverTheSameOperand) {
   EXPECT_TRUE(Shares(text, "y", "z", Sharing::kPlain, {1}));
 }
 
+TEST(CanShare, GpuFusionsThatSort) {
+  const auto shares = [](const std::string& body) {
+    return Shares(InEntry("  ROOT y = (f32[8,16], f32[8,16]) fusion(x, p), kind=kInput, calls=f\n",
+                          std::string(kLess) +
+                              "f {\n  a = f32[8,16] parameter(0)\n"
+                              "  b = f32[8,16] parameter(1)\n" +
+                              body + "}\n"),
+                  "y", "x", Sharing::kGpu, {0});
+  };
+  const std::string sort = "(f32[8,16], f32[8,16]) sort(";
+  const std::string how = "), dimensions={1}, to_apply=less\n";
+  EXPECT_TRUE(shares("  ROOT s = " + sort + "a, b" + how));
+  EXPECT_FALSE(shares("  ROOT s = " + sort + "b, a" + how));
+  EXPECT_FALSE(shares("  ROOT s = " + sort + "a, a" + how));
+  // The output is made of the sort, and is not the sort's.
+  EXPECT_FALSE(shares("  s = " + sort + "a, b" + how +
+                      "  g = f32[8,16] get-tuple-element(s), index=0\n"
+                      "  n = f32[8,16] negate(g)\n"
+                      "  ROOT t = (f32[8,16], f32[8,16]) tuple(n, b)\n"));
+}
+
 TEST(CanShare, CallsWhoseOnlyWorkIsElementwise) {
   const auto text = [](const std::string& body) {
     return InEntry("  ROOT y = f32[8,16] call(x), to_apply=f\n",
@@ -154,6 +175,47 @@ TEST(CanShare, GpuFusionsMustReachTheOutput) {
       "(f32[8,16], f32[8,16])");
   EXPECT_TRUE(Shares(text, "y", "x", Sharing::kGpu, {0}));
   EXPECT_FALSE(Shares(text, "y", "x", Sharing::kGpu, {1}));
+}
+
+// A fusion of x and q, which are `a` and `d` inside, with the outputs `b` and `c`.
+std::string GpuPair(const std::string& body, const std::string& shapes,
+                    const std::string& config = {}) {
+  return "HloModule m, is_scheduled=true\n"
+         "sum {\n  l = f32[] parameter(0)\n  r = f32[] parameter(1)\n"
+         "  ROOT s = f32[] add(l, r)\n}\n"
+         "f {\n  a = f32[64,64] parameter(0)\n  d = f32[64,64] parameter(1)\n" +
+         body + "  ROOT t = " + shapes +
+         " tuple(b, c)\n}\n"
+         "ENTRY e {\n  p = f32[64,64] parameter(0)\n  q = f32[64,64] parameter(1)\n"
+         "  x = f32[64,64] tan(p)\n  ROOT y = " +
+         shapes + " fusion(x, q), kind=kLoop, calls=f" + config + "\n}";
+}
+
+TEST(CanShare, GpuTranspositionsInTilesKeepTheirOperands) {
+  const std::string shapes = "(f32[64,64], f32[64,64])";
+  const std::string double_a = "  b = f32[64,64] add(a, a)\n";
+  const auto shares = [&](const std::string& body) {
+    return Shares(GpuPair(double_a + body, shapes), "y", "x", Sharing::kGpu, {0});
+  };
+  EXPECT_TRUE(shares("  c = f32[64,64] add(a, d)\n"));
+  const std::string turned = "  e = f32[64,64] transpose(d), dimensions={1,0}\n";
+  EXPECT_FALSE(shares(turned + "  c = f32[64,64] add(a, e)\n"));
+  // Behind a bitcast as well.
+  EXPECT_FALSE(shares(turned + "  g = f32[64,64] bitcast(e)\n  c = f32[64,64] add(a, g)\n"));
+}
+
+TEST(CanShare, GpuReductionsReadEachElementOnce) {
+  const std::string shapes = "(f32[64,64], f32[64])";
+  const std::string body =
+      "  b = f32[64,64] add(a, d)\n  z = f32[] constant(0)\n"
+      "  c = f32[64] reduce(a, z), dimensions={1}, to_apply=sum\n";
+  EXPECT_TRUE(Shares(GpuPair(body, shapes), "y", "x", Sharing::kGpu, {0}));
+  // But not in kernels of their own.
+  for (const std::string kind : {"__triton", "__cudnn$fusion", "__custom_fusion"}) {
+    const std::string config =
+        ", backend_config={\"fusion_backend_config\":{\"kind\":\"" + kind + "\"}}";
+    EXPECT_FALSE(Shares(GpuPair(body, shapes, config), "y", "x", Sharing::kGpu, {0})) << kind;
+  }
 }
 
 TEST(CanShare, TpuReduceFusionsOverTheirMapPart) {
