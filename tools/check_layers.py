@@ -32,6 +32,7 @@ STANDS_ON = {
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report", "explain", "session"],
     "oom": ["base", "hlo", "report", "explain"],
     "page": ["base", "pack", "hlo", "target", "schedule", "live", "assign", "report", "explain", "diff", "gate", "view", "check", "session", "advise", "oom"],
+    "c": ["base", "pack", "hlo", "target", "report", "check", "best", "session", "page"],
     "python": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "view", "session", "advise", "oom", "page"],
     "cli": ["base", "pack", "hlo", "target", "live", "report", "explain", "diff", "gate", "export", "view", "check", "session", "advise", "oom", "page"],
 }
@@ -61,9 +62,14 @@ def layer_of(path):
         return "base"
     if path in ("stowplan/stowplan.h", "stowplan/page.h"):
         return "page"
-    # A layer whose interface is one header has it directly in include/stowplan/: pack.h. plan.h is the session's.
+    if path == "stowplan/stowplan_c.h":
+        return "c"
+    if len(parts) > 1:
+        return parts[0]
+    # A layer whose interface is one header has it directly in include/stowplan/: pack.h. What else
+    # lies there is the session's interface.
     name = parts[0].removesuffix(".h")
-    return name if len(parts) > 1 or name in STANDS_ON else "session"
+    return name if path.startswith("stowplan/") and name in STANDS_ON else "session"
 
 
 def violations(top):

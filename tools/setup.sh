@@ -12,7 +12,7 @@ packages_of() {
     build)
       echo g++ cmake ninja-build libfmt-dev libcli11-dev libprotozero-dev zlib1g-dev libzstd-dev
       ;;
-    test) echo ccache mold python3 libgtest-dev libgmock-dev librapidcheck-dev ;;
+    test) echo ccache mold pkgconf python3 libgtest-dev libgmock-dev librapidcheck-dev ;;
     clang) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-tidy-19 python3 shellcheck ;;
     viewer) echo chromium python3-venv ;;

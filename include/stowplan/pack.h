@@ -21,8 +21,8 @@
 //     std::cout << answer->plan.height << " bytes, " << Name(answer->status) << '\n';
 //     for (const int64_t offset : answer->plan.offsets) std::cout << offset << '\n';
 //
-// Most problems are buffers alone. What only some buffers have is kept in tables beside them, by
-// buffer number: gaps, pins, hints, groups (aliases), pairs that stay apart, pools.
+// Most problems have only buffers. Rarer properties are kept in tables beside them, by buffer
+// number: gaps, pins, hints, groups (aliases), pairs that stay apart, pools.
 //
 // No function here throws, and none trusts its input: a problem that makes no sense is an error
 // that names the buffer and says what is wrong with it.
@@ -42,20 +42,20 @@
 
 namespace stowplan::pack {
 
-// What to call the buffers in messages. The texts lie one behind the other, so that a million names
-// take a few bytes each.
+// What to call the buffers in messages. The strings are stored one after the other, so that a
+// million names take a few bytes each.
 class Names {
  public:
   Names() = default;
   Names(std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names) Add(name);
   }
-  // All texts together have less than 4 GiB.
+  // All strings together must be smaller than 4 GiB.
   void Add(std::string_view name) {
     text_ += name;
     ends_.push_back(static_cast<uint32_t>(text_.size()));
   }
-  // What is reserved and never used costs nothing: nobody touches it.
+  // Memory that is reserved but never used costs nothing, because it is never touched.
   void Reserve(size_t count, size_t bytes) {
     ends_.reserve(count);
     text_.reserve(bytes);
@@ -102,7 +102,7 @@ struct Spot {
   friend bool operator==(const Spot&, const Spot&) = default;
 };
 
-// A memory of its own, with offsets from 0 on. What does not fit spills to the next pool.
+// A separate memory, with offsets from 0 on. What does not fit spills to the next pool.
 struct Pool {
   std::string name;      // no two are the same
   int64_t capacity = 0;  // in bytes
@@ -127,7 +127,7 @@ struct Problem {
   std::vector<std::vector<uint32_t>> groups;
   // Pairs that share no byte, whenever they are alive.
   std::vector<std::pair<uint32_t, uint32_t>> apart;
-  // None: one memory, as large as it takes.
+  // Empty: one memory, as large as needed.
   std::vector<Pool> pools;
   // Sorted by buffer. A buffer without a row may be in any pool, and prefers the first.
   std::vector<PoolChoice> choices;
@@ -144,11 +144,11 @@ Diagnostics CheckProblem(const Problem& problem, const Names& names = {});
 struct Plan {
   std::vector<int64_t> offsets;  // by buffer
   std::vector<uint32_t> pools;   // by buffer; empty without pools
-  int64_t height = 0;            // the end of the highest; of the last pool, where there are pools
+  int64_t height = 0;            // the end of the highest buffer; with pools, of the last pool
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// What no plan gets below: the bytes that are needed at one moment.
+// A lower bound on every plan: the bytes that are needed at one moment.
 struct LoadBound {
   int64_t bytes = 0;
   int64_t time = 0;  // the first moment with that load
@@ -169,8 +169,8 @@ struct Answer {
   // empty.
   Plan plan;
   LoadBound load;
-  int64_t bound = 0;  // no plan is lower than this; the load, or more where that was proved
-  // When the bound is above the load: buffers that need as much by themselves, in order.
+  int64_t bound = 0;  // no plan is lower than this: the load, or more if that was proved
+  // If the bound is above the load: buffers that by themselves need as much, in order.
   std::vector<uint32_t> witness;
 };
 
@@ -182,8 +182,8 @@ struct SolveOptions {
   int threads = 1;           // 1 to 1024; without should_stop, the plan is the same for any number
   std::string_view solver;   // one of SolverNames() alone; empty: all, as they are needed
   int64_t effort = 1 << 18;  // nodes of the exact search, all together
-  // Asked from time to time; true ends the search with what there is. Without one, the answer
-  // depends on nothing but the problem and the other options.
+  // Called from time to time; true ends the search with the best plan so far. Without it, the
+  // answer depends only on the problem and the other options.
   std::function<bool()> should_stop;
   // Called with each better plan.
   std::function<void(const Plan& plan, int64_t bound)> on_plan;
@@ -199,8 +199,8 @@ Result<Answer> Solve(const Problem& problem, const SolveOptions& options = {},
 // Checking. Shares nothing with the solvers.
 
 // The first complaints about a plan, from anywhere; none when
-// - no two buffers that are alive at once share a byte that both need, unless they are of one
-// group,
+// - no two buffers that are alive at once share a byte that both need, unless they are in one
+//   group,
 // - offsets are aligned, and those of pinned buffers are their pins,
 // - a group has one offset, and pairs that must be apart share no byte, at any time,
 // - each buffer is in a pool that it may be in, and within its capacity,

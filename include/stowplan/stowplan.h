@@ -28,7 +28,8 @@
 //
 // The library never prints, exits, or reads the environment or the clock, and no function throws.
 // Functions may be called from several threads at once; results are immutable values. session.h
-// says what its Inputs need. A C interface is in stowplan/stowplan_c.h.
+// says what its Inputs need. A C interface is in stowplan/stowplan_c.h; docs/embedding.md has
+// examples.
 #pragma once
 
 #include "stowplan/base/diagnostic.h"

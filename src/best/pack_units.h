@@ -20,8 +20,8 @@ struct UnitPlan {
   std::optional<int64_t> bound_time;
 };
 
-// A capacity is what the plan should fit: one that is above it is followed by a search for one that
-// is not. None when the packer refuses the units, whose sizes together must fit in 64 bits.
+// `capacity` is what the plan should fit into: if the plan is above it, a search for one that is
+// not follows. None if the packer refuses the units, whose sizes together must fit in 64 bits.
 std::optional<UnitPlan> PackUnits(std::span<const Unit* const> units, int64_t alignment,
                                   const UnitBound& bound, std::optional<int64_t> capacity,
                                   const BestOptions& best);

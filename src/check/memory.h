@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "check/node_pool.h"
 #include "stowplan/hlo/module.h"
 
 namespace stowplan::check {
@@ -108,7 +109,7 @@ class Memory {
   void Forget(Pieces::iterator row);
 
   // Pieces come and go with every write: their nodes are kept.
-  std::pmr::unsynchronized_pool_resource nodes_;
+  NodePool nodes_;
   // By allocation. It is itself among the nodes, so that all of them go at once.
   std::pmr::vector<Pieces>& pieces_ =
       *std::pmr::polymorphic_allocator<>(&nodes_).new_object<std::pmr::vector<Pieces>>();

@@ -80,6 +80,9 @@ Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& option
   if (!options.preset.empty() && rules.preset_space < 0)
     return Fail("stowplan", fmt::format("{} is for TPUs with fast memory, not for {}",
                                         OptionText(options.speech, "preset"), rules.target.name));
+  if (!options.scheduler.empty() && !FindScheduler(options.scheduler))
+    return Fail("stowplan", fmt::format("there is no schedule `{}`", options.scheduler),
+                "one of post-order, depth-first, list");
   prepared.module = planned.module;
   if (NeedsTransferFlags(given, rules.target))
     prepared.module = std::make_shared<const hlo::Module>(WithTransferFlags(given, rules.target));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HLO text has changed over the years. A dialect describes how one version of XLA writes it.
+// Dialects: how each version of XLA writes HLO text, which has changed over the years.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Like HLO text, XLA's memory reports have changed over the years. A report dialect describes how
-// one version writes them.
+// Report dialects: how each version of XLA writes its memory reports, which have changed like HLO
+// text.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "pack/solve/race.h"
@@ -96,10 +98,31 @@ class Tries {
         }
       }
     };
-    std::vector<std::jthread> threads;
-    for (size_t t = 1; t < std::min(searches_.size(), tries.size()); ++t)
-      threads.emplace_back([&, t] { work(*searches_[t]); });
-    work(*searches_[0]);
+    // An exception that leaves a thread ends the program; the caller can handle one.
+    std::vector<std::exception_ptr> failures(searches_.size());
+    const auto work_safely = [&](size_t t) {
+      try {
+        work(*searches_[t]);
+      } catch (...) {
+        failures[t] = std::current_exception();
+        next = tries.size();
+        first_decided = 0;
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      threads.reserve(searches_.size());
+      try {
+        for (size_t t = 1; t < std::min(searches_.size(), tries.size()); ++t)
+          threads.emplace_back(work_safely, t);
+      } catch (const std::system_error&) {
+        // There are no more threads to be had. Fewer give the same answer.
+      }
+      work_safely(0);
+    }
+    for (const std::exception_ptr& failure : failures) {
+      if (failure) std::rethrow_exception(failure);
+    }
   }
 
   Race& race_;

@@ -22,7 +22,7 @@ std::vector<std::string> NamesOf(const hlo::Module& module, const std::vector<hl
 }
 
 // A loop and a reduction as XLA prints them: what the body calls first comes first.
-constexpr std::string_view kLoop = R"(HloModule m, is_scheduled=true
+constexpr std::string_view kLoopOfRegions = R"(HloModule m, is_scheduled=true
 
 wrapped_add_computation {
   param_0.9 = s32[] parameter(0)
@@ -78,7 +78,7 @@ ENTRY main.4 {
 )";
 
 TEST(MadeOrder, NamesTellWhoWasMadeWhen) {
-  const hlo::Module module = ParseProgram(kLoop);
+  const hlo::Module module = ParseProgram(kLoopOfRegions);
   EXPECT_THAT(
       NamesOf(module, OrderOfMaking(module)),
       ElementsAre("region_0.1", "region_1.2", "main.4", "region_2.3.clone", "region_2.3.clone.1",
@@ -86,7 +86,7 @@ TEST(MadeOrder, NamesTellWhoWasMadeWhen) {
 }
 
 TEST(MadeOrder, OfThoseWhoseCalleesAreDoneTheFirstIsNext) {
-  const hlo::Module module = ParseProgram(kLoop);
+  const hlo::Module module = ParseProgram(kLoopOfRegions);
   EXPECT_THAT(
       NamesOf(module, CalleesFirst(module, OrderOfMaking(module))),
       ElementsAre("region_2.3.clone", "region_2.3.clone.1", "fused_computation.2", "region_1.2",
