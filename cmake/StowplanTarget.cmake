@@ -34,18 +34,11 @@ function(stowplan_set_up target)
   endif()
 endfunction()
 
-# stowplan_compile_together(target [APART folder...]): a unity build of the target, if STOWPLAN_UNITY_BUILD says so.
+# stowplan_compile_together(target): a unity build of the target, if STOWPLAN_UNITY_BUILD says so.
 #
 # A dozen files are compiled as one, in a third of the time: most of what compiling a file takes is reading
 # headers and instantiating templates that its neighbours need too. Names local to a file must then be unique
-# in their namespace (tools/check_local_names.py); files in a folder APART, where they are not, are compiled alone.
-# Call it once the target has all its sources.
+# in their namespace (tools/check_local_names.py).
 function(stowplan_compile_together target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "APART")
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STOWPLAN_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 12)
-  get_target_property(alone ${target} SOURCES)
-  list(JOIN arg_APART "|" folders)
-  list(FILTER alone INCLUDE REGEX "/src/(${folders})/")
-  set_source_files_properties(${alone} TARGET_DIRECTORY ${target}
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-APART = {"advise", "cli", "python", "certify", "recheck"}  # folders of src/
+APART = {"certify", "recheck"}  # folders of src/
 
 COMMENT_OR_TEXT = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL

@@ -16,8 +16,8 @@ using hlo::InstrId;
 using hlo::Module;
 
 // Places that another pass chose, in a changed program: instructions keep their names.
-std::optional<Preset> Moved(const std::optional<Preset>& preset, const Module& from,
-                            const Analysis& analysis, const Module& to) {
+std::optional<Preset> MovedPreset(const std::optional<Preset>& preset, const Module& from,
+                                  const Analysis& analysis, const Module& to) {
   if (!preset) return std::nullopt;
   std::unordered_map<std::string_view, InstrId> by_name;
   for (size_t i = 0; i < to.instructions.size(); ++i) by_name.emplace(to.name(InstrId(i)), i);
@@ -96,7 +96,7 @@ class Adviser {
   }
   std::optional<Advice> Try(const Module& changed, std::vector<Edit> edits) {
     const std::optional<Preset> preset =
-        Moved(options_.preset, module_, before_.tried.analysis, changed);
+        MovedPreset(options_.preset, module_, before_.tried.analysis, changed);
     const Result<Plan> plan = PlanOf(changed, setting_, preset);
     if (!plan) return std::nullopt;
     Advice advice{.edits = std::move(edits), .after = plan->figures};

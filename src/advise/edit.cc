@@ -30,7 +30,7 @@ std::optional<InstrId> Find(const Module& module, const std::string& computation
 }
 
 // The schedule of its computation with `id` moved to right before, or right behind, `anchor`.
-std::vector<InstrId> Moved(const Module& module, InstrId id, InstrId anchor, bool is_behind) {
+std::vector<InstrId> OrderMoved(const Module& module, InstrId id, InstrId anchor, bool is_behind) {
   std::vector<InstrId> order;
   for (const InstrId other : module.schedule_of(module.instructions[id].parent)) {
     if (other == id) continue;
@@ -55,7 +55,7 @@ Result<Module> ApplyOne(const Module& module, const Edit& edit) {
   const std::optional<InstrId> anchor = Find(module, edit.computation, edit.anchor);
   if (!anchor) return Fail({}, "there is no " + edit.anchor + " in " + edit.computation);
   rewriter.SetSchedule(row.parent,
-                       Moved(module, *id, *anchor, edit.kind == EditKind::kMoveEarlier));
+                       OrderMoved(module, *id, *anchor, edit.kind == EditKind::kMoveEarlier));
   return rewriter.Build();
 }
 

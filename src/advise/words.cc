@@ -11,7 +11,7 @@ namespace {
 using hlo::InstrId;
 using hlo::Module;
 
-InstrId Find(const Module& module, const std::string& computation, const std::string& name) {
+InstrId FindNamed(const Module& module, const std::string& computation, const std::string& name) {
   for (size_t c = 0; c < module.computations.size(); ++c) {
     if (module.name(hlo::CompId(c)) != computation) continue;
     const hlo::Computation& row = module.computations[hlo::CompId(c)];
@@ -76,7 +76,7 @@ std::string Reason(const DonationClash& clash, const std::string& source) {
 
 std::string SourceOf(const Module& module, const std::string& computation,
                      const std::string& instruction) {
-  const InstrId id = Find(module, computation, instruction);
+  const InstrId id = FindNamed(module, computation, instruction);
   return id.is_none() ? std::string() : SourceOf(module, id);
 }
 

@@ -116,7 +116,7 @@ int Assign(AssignOptions options, Console& console) {
   return code;
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunAssign(const Arguments& arguments, Console& console) {
   if (!arguments.option("output").empty() &&
       (arguments.option("format") == "json" || !arguments.option("dump-stage").empty())) {
     console.ShowError("-o cannot be combined with --format=json or --dump-stage",
@@ -246,7 +246,7 @@ CommandSpec AssignCommand() {
           "  stowplan assign --dump-stage=live-ranges module.txt\n",
       .positional = "MODULE",
       .options = Options(),
-      .run = Run,
+      .run = RunAssign,
   };
 }
 

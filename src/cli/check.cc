@@ -68,7 +68,7 @@ int WriteCertificate(const CheckOptions& options, const std::string& sections, i
   return console.Finish(*output, code);
 }
 
-int Check(const CheckOptions& options, Console& console) {
+int CheckInputs(const CheckOptions& options, Console& console) {
   const std::optional<Inputs> inputs = console.Take(Open(options.inputs));
   if (!inputs) return kBadUse;
   console.Show(LeftoverWarnings(inputs->leftovers), kMaxLeftovers);
@@ -118,7 +118,7 @@ int Check(const CheckOptions& options, Console& console) {
   return code;
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunCheck(const Arguments& arguments, Console& console) {
   const auto limit = ReadCount("limit", arguments, console);
   if (!limit) return kBadUse;
   if (arguments.option("certificate") == "-" && arguments.option("format") == "json") {
@@ -126,12 +126,12 @@ int Run(const Arguments& arguments, Console& console) {
                       "write one of them to a file");
     return kBadUse;
   }
-  return Check({.inputs = arguments.positionals,
-                .plan = PlanOptionsOf(arguments, console),
-                .limit = *limit == 0 ? SIZE_MAX : *limit,
-                .certificate = arguments.option("certificate"),
-                .is_json = arguments.option("format") == "json"},
-               console);
+  return CheckInputs({.inputs = arguments.positionals,
+                      .plan = PlanOptionsOf(arguments, console),
+                      .limit = *limit == 0 ? SIZE_MAX : *limit,
+                      .certificate = arguments.option("certificate"),
+                      .is_json = arguments.option("format") == "json"},
+                     console);
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ CommandSpec CheckCommand() {
                .value = "FILE",
                .help = "write a certificate for stowplan-recheck; `-` is standard output"},
           },
-      .run = Run,
+      .run = RunCheck,
   };
 }
 

@@ -164,7 +164,7 @@ std::string ZshScript() {
          "stowplan; fi\n";
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunCompletion(const Arguments& arguments, Console& console) {
   return console.Print(arguments.positionals[0] == "bash" ? BashScript() : ZshScript(), kFine);
 }
 
@@ -181,7 +181,7 @@ CommandSpec CompletionCommand() {
           "  stowplan completion zsh > ~/.zfunc/_stowplan\n",
       .positional = "SHELL",
       .positional_choices = {"bash", "zsh"},
-      .run = Run,
+      .run = RunCompletion,
   };
 }
 

@@ -142,7 +142,7 @@ int DiffInputs(const DiffOptions& options, Console& console) {
   return console.Print(writer.Finish(), code);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunDiff(const Arguments& arguments, Console& console) {
   const std::optional<size_t> limit = ReadCount("top", arguments, console);
   if (!limit) return kBadUse;
   return DiffInputs({.a = arguments.positionals[0],
@@ -205,7 +205,7 @@ CommandSpec DiffCommand() {
            .fallback = "text",
            .choices = {"text", "markdown", "json"}},
       }),
-      .run = Run,
+      .run = RunDiff,
   };
 }
 

@@ -182,7 +182,7 @@ int Explain(const ExplainOptions& options, Console& console) {
                        kFine);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunExplain(const Arguments& arguments, Console& console) {
   ExplainOptions options = {.inputs = arguments.positionals,
                             .plan = PlanOptionsOf(arguments, console),
                             .by = explain::FindBy(arguments.option("by")),
@@ -293,7 +293,7 @@ CommandSpec ExplainCommand() {
            .fallback = "text",
            .choices = {"text", "json"}},
       }),
-      .run = Run,
+      .run = RunExplain,
   };
 }
 

@@ -33,7 +33,7 @@ std::optional<size_t> ChooseIncident(const Arguments& arguments, const oom::Log&
   return *number - 1;
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunExplainOom(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positionals[0];
   std::optional<size_t> top = 8;
   if (!arguments.option("top").empty()) top = ReadCount("top", arguments, console);
@@ -130,7 +130,7 @@ CommandSpec ExplainOomCommand() {
            .fallback = "text",
            .choices = {"text", "json"}},
       }),
-      .run = Run,
+      .run = RunExplainOom,
   };
 }
 

@@ -94,7 +94,7 @@ int Export(const ExportOptions& options, Console& console) {
   return console.Finish(*output, kFine);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunExport(const Arguments& arguments, Console& console) {
   ExportOptions options = {.inputs = arguments.positionals,
                            .plan = PlanOptionsOf(arguments, console),
                            .time = {},
@@ -176,7 +176,7 @@ CommandSpec ExportCommand() {
            .help = "trace: draw spans for the N largest values; 0 draws all",
            .fallback = "200"},
       }),
-      .run = Run,
+      .run = RunExport,
   };
 }
 

@@ -53,7 +53,7 @@ Result<pack::Plan> ReadPlanOf(const pack::Table& table, const PackOptions& optio
   return pack::ReadPlan(std::move(source), table);
 }
 
-int Check(const PackOptions& options, Console& console) {
+int CheckPacking(const PackOptions& options, Console& console) {
   const Result<pack::Table> table = ReadProblem(options);
   if (!table) {
     console.Show(table.error());
@@ -217,7 +217,7 @@ bool ReadNumbers(const Arguments& arguments, PackOptions& options, Console& cons
   return true;
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunPack(const Arguments& arguments, Console& console) {
   const bool is_check = arguments.flag("check");
   if (arguments.positionals.size() != (is_check ? 2 : 1)) {
     console.ShowError(
@@ -253,7 +253,7 @@ int Run(const Arguments& arguments, Console& console) {
     console.ShowError("pools have their own capacities", "leave out --capacity");
     return kBadUse;
   }
-  return is_check ? Check(options, console) : Pack(options, console);
+  return is_check ? CheckPacking(options, console) : Pack(options, console);
 }
 
 }  // namespace
@@ -318,7 +318,7 @@ CommandSpec PackCommand() {
                .fallback = "text",
                .choices = {"text", "json"}},
           },
-      .run = Run,
+      .run = RunPack,
   };
 }
 

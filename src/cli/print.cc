@@ -68,7 +68,7 @@ int Print(const PrintOptions& options, Console& console) {
   return console.Finish(*output, kFine);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunPrint(const Arguments& arguments, Console& console) {
   const std::string& dialect = arguments.option("dialect");
   if (dialect == kList) return console.Print(DialectList(), kFine);
   if (arguments.positionals.empty()) {
@@ -106,7 +106,7 @@ CommandSpec PrintCommand() {
                .value = "FILE",
                .help = "write to this file instead of standard output"},
           },
-      .run = Run,
+      .run = RunPrint,
   };
 }
 

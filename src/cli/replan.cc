@@ -50,7 +50,7 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
                        replan.differences.empty() ? kFine : kFinding);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunReplan(const Arguments& arguments, Console& console) {
   PlanOptions options = PlanOptionsOf(arguments, console);
   options.has_stats = arguments.flag("stats");
   return ReplanFiles(arguments.positionals, options, console);
@@ -85,7 +85,7 @@ CommandSpec ReplanCommand() {
               {.name = "stats",
                .help = "print what was derived and what was taken to standard error"},
           },
-      .run = Run,
+      .run = RunReplan,
   };
 }
 

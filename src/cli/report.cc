@@ -152,7 +152,7 @@ bool CheckDialect(const std::string& name, Console& console) {
   return false;
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunReport(const Arguments& arguments, Console& console) {
   ReportRequest request = {.inputs = arguments.positionals,
                            .options = {.format = FormatNamed(arguments.option("format")),
                                        .plan = PlanOptionsOf(arguments, console),
@@ -274,7 +274,7 @@ CommandSpec ReportCommand() {
            .value = "FILE",
            .help = "write to this file instead of standard output"},
       }),
-      .run = Run,
+      .run = RunReport,
   };
 }
 

@@ -143,7 +143,7 @@ int ShowStats(const StatsCommandOptions& options, Console& console) {
       options.is_json ? ToJson(*module, *stats, options) : ToText(*module, *stats, options), kFine);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunStats(const Arguments& arguments, Console& console) {
   const auto top = ReadCount("top", arguments, console);
   if (!top) return kBadUse;
   return ShowStats({.file = arguments.positionals[0],
@@ -182,7 +182,7 @@ CommandSpec StatsCommand() {
                .choices = {"text", "json"}},
               {.name = "top", .value = "N", .help = "list the N largest shapes", .fallback = "10"},
           },
-      .run = Run,
+      .run = RunStats,
   };
 }
 

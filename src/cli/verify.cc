@@ -55,7 +55,7 @@ int Verify(const VerifyOptions& options, Console& console) {
   return console.Finish(*output, code);
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunVerify(const Arguments& arguments, Console& console) {
   const auto limit = ReadCount("limit", arguments, console);
   if (!limit) return kBadUse;
   return Verify({.files = arguments.positionals, .limit = *limit == 0 ? SIZE_MAX : *limit},
@@ -83,7 +83,7 @@ CommandSpec VerifyCommand() {
                    .value = "N",
                    .help = "show at most N complaints per file; 0 shows all",
                    .fallback = "20"}},
-      .run = Run,
+      .run = RunVerify,
   };
 }
 

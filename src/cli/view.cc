@@ -174,7 +174,7 @@ int ViewTwo(const std::string& a, const std::string& b, const std::string& outpu
   return code;
 }
 
-int Run(const Arguments& arguments, Console& console) {
+int RunView(const Arguments& arguments, Console& console) {
   const std::vector<std::string>& inputs = arguments.positionals;
   const std::string& output = arguments.option("output");
   ViewOptions options = {.plan = PlanOptionsOf(arguments, console),
@@ -268,7 +268,7 @@ CommandSpec ViewCommand() {
            .value = "DIR",
            .help = "include the source files in DIR in the page"},
       }),
-      .run = Run,
+      .run = RunView,
   };
 }
 

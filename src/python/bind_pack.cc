@@ -24,7 +24,7 @@ namespace stowplan::python {
 namespace {
 
 using Numbers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Array = nb::ndarray<nb::numpy, const int64_t, nb::ndim<1>>;
+using OffsetArray = nb::ndarray<nb::numpy, const int64_t, nb::ndim<1>>;
 
 struct Packed {
   pack::Answer answer;
@@ -86,7 +86,7 @@ void BindPack(nb::module_& module) {
       .def_prop_ro("offset_list", [](const Packed& self) { return self.answer.plan.offsets; })
       .def_prop_ro("offsets", [](nb::handle self) {
         const std::vector<int64_t>& offsets = nb::cast<Packed&>(self).answer.plan.offsets;
-        return Array(offsets.data(), {offsets.size()}, self);
+        return OffsetArray(offsets.data(), {offsets.size()}, self);
       });
   module.def("pack", Pack, "sizes"_a, "starts"_a, "ends"_a, "alignments"_a,
              "capacity"_a.none() = nb::none(), "seed"_a = 1, "threads"_a = 1,

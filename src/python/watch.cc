@@ -13,18 +13,18 @@ namespace {
 constexpr auto kLookInterval = std::chrono::milliseconds(50);
 constexpr double kLongest = 1e9;  // seconds
 
-nb::object Need(PyObject* object) {
+nb::object Owned(PyObject* object) {
   if (object == nullptr) throw nb::python_error();
   return nb::steal(object);
 }
 
 // Python runs handlers in its main thread alone.
 bool IsMainThread() {
-  const nb::object threading = Need(PyImport_ImportModule("threading"));
-  const nb::object thread = Need(
+  const nb::object threading = Owned(PyImport_ImportModule("threading"));
+  const nb::object thread = Owned(
       CallPython([&] { return PyObject_CallMethod(threading.ptr(), "main_thread", nullptr); }));
   const nb::object ident =
-      Need(CallPython([&] { return PyObject_GetAttrString(thread.ptr(), "ident"); }));
+      Owned(CallPython([&] { return PyObject_GetAttrString(thread.ptr(), "ident"); }));
   return nb::cast<unsigned long>(ident) == PyThread_get_thread_ident();
 }
 
