@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each condition and each number here changes the plan of some program of the corpus, except where a
-// comment says otherwise; docs/assignment.md names the programs.
+// Each condition and each number here changes the plan of some program of the corpus, except where
+// a comment says otherwise; docs/assignment.md names the programs.
 #include "assign/gpu_fusion.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ bool IsTiled(const Transposition& transposition, int64_t bits) {
   }
   const auto at = std::ranges::find(transposition.permutation, static_cast<int64_t>(n - 1));
   const int64_t from = dims[static_cast<size_t>(at - transposition.permutation.begin())];
-  // A dimension before the last one counts with it where it stays. Where it moves, no dump shows it.
+  // A dimension before the last one counts with it where it stays. No dump shows one that moves.
   if (IsPacked(stays(n - 2) ? SaturatingMultiply(from, dims[n - 2]) : from, last, bits))
     return true;
   const int64_t shorter = std::min(from, last);
@@ -96,8 +96,8 @@ bool IsTiledTransposition(const Module& module, InstrId id) {
          IsTiled(Merge(dims, permutation), hlo::BitWidth(module.shapes[shape].type));
 }
 
-// What leaves each element in its place. Bitcasts are here for soundness: a transposition behind one
-// is done in tiles all the same.
+// What leaves each element in its place. Bitcasts are here for soundness: a transposition behind
+// one is done in tiles all the same.
 bool IsIntermediate(const Module& module, InstrId id) {
   return module.instructions[id].opcode == Opcode::kBitcast || IsElementwise(module, id);
 }

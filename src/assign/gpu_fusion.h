@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU back end makes of a fusion: its outputs, and what decides how they are computed. This
-// is a transposition that is done in tiles, or a reduction.
+// What the GPU back end makes of a fusion: its outputs, and what decides how they are computed:
+// a transposition that is done in tiles, or a reduction.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace stowplan {
 
 struct GpuFusion {
   std::vector<hlo::InstrId> roots;  // the outputs; tuples flattened
-  // Parallel to roots. What such an output reads besides is read in another order than other outputs
-  // are written.
+  // Parallel to roots. What such an output also reads is read in a different order than the other
+  // outputs are written.
   std::vector<uint8_t> is_transposed;
   // A reduction that is an output, or none. Its loop goes over its operand and reads each element
   // once. An output that could be written over the operand has as many elements, and is written by
