@@ -64,7 +64,6 @@ class FusionQuestion {
     for (size_t next = 0; next < queue.size(); ++next) {
       const InstrId id = queue[next];
       if (id == output_) is_found = true;
-      if (id == fusion_.reduction) continue;
       for (const InstrId user : orders_.users_of(id)) {
         if (!Accepts(id, user)) return false;
         if (std::exchange(is_seen[user.index - body_->first.index], 1) == 0) queue.push_back(user);
