@@ -54,6 +54,7 @@ class FusionQuestion {
       if (opcode(output_) != Opcode::kTuple) break;
       output_ = module.operands_of(output_)[static_cast<size_t>(k)];
     }
+    last_ = opcode(output_) == Opcode::kBitcast ? module.operands_of(output_)[0] : output_;
   }
 
   bool Ask(InstrId parameter) {
@@ -64,6 +65,7 @@ class FusionQuestion {
     for (size_t next = 0; next < queue.size(); ++next) {
       const InstrId id = queue[next];
       if (id == output_) is_found = true;
+      if (!fusion_.reduction.is_none() && id == fusion_.reduction) continue;
       for (const InstrId user : orders_.users_of(id)) {
         if (!Accepts(id, user)) return false;
         if (std::exchange(is_seen[user.index - body_->first.index], 1) == 0) queue.push_back(user);
@@ -78,16 +80,34 @@ class FusionQuestion {
   [[nodiscard]] bool Accepts(InstrId id, InstrId user) const {
     const std::span<const InstrId> operands = module_.operands_of(user);
     const auto k = static_cast<size_t>(std::ranges::find(operands, id) - operands.begin());
-    // For soundness, and in no dump: what is sorted is read once, and the output is the sort's own.
-    if (opcode(user) == Opcode::kSort)
-      return user == output_ && std::ranges::count(operands, id) == 1 && index_.size() == 1 &&
-             index_[0] == static_cast<int64_t>(k);
-    if (opcode(user) == Opcode::kCopy) return false;  // it may change the layout
-    return IsElementwiseOn(module_, orders_, user, k) || opcode(user) == Opcode::kBitcast ||
-           opcode(user) == Opcode::kTuple || user == fusion_.reduction;
+    const bool is_once = std::ranges::count(operands, id) == 1;
+    if (user == last_ && opcode(user) == Opcode::kScatter && k < operands.size() / 2 && is_once)
+      return true;
+    if (user == last_ && opcode(user) == Opcode::kSort && is_once)
+      return index_.size() == 1 && index_[0] == static_cast<int64_t>(k);
+    if (opcode(last_) == Opcode::kDynamicUpdateSlice && opcode(user) == Opcode::kDynamicSlice &&
+        operands[0] == module_.operands_of(last_)[0] &&
+        module_.instructions[user].shape ==
+            module_.instructions[module_.operands_of(last_)[1]].shape)
+      return ReadsSameSlice(user);
+    if ((IsElementwiseOn(module_, orders_, user, k) && opcode(user) != Opcode::kCopy) ||
+        opcode(user) == Opcode::kBitcast || opcode(user) == Opcode::kTuple ||
+        (!fusion_.reduction.is_none() && user == fusion_.reduction))
+      return true;
+    return user == last_ && opcode(user) == Opcode::kDynamicUpdateSlice && k == 1;
   }
 
-  // Other outputs that read the parameter must not come too late for it.
+  // What is read where it is then written is no hazard.
+  [[nodiscard]] bool ReadsSameSlice(InstrId slice) const {
+    const ShapeId shape = module_.instructions[slice].shape;
+    const bool is_one =
+        std::ranges::all_of(module_.shapes.dims(shape), [](int64_t dim) { return dim == 1; });
+    return is_one || std::ranges::equal(module_.operands_of(slice).subspan(1),
+                                        module_.operands_of(last_).subspan(2));
+  }
+
+  // Other outputs that read the parameter must not come too late for it. That the output itself is
+  // elementwise is for soundness, and shows in no dump: a scatter or a sort writes anywhere.
   [[nodiscard]] bool OtherOutputsAgree(const std::vector<uint8_t>& is_seen) const {
     bool other = false;
     bool is_transposed = false;
@@ -97,7 +117,7 @@ class FusionQuestion {
       other |= root != output_;
       is_transposed |= fusion_.is_transposed[k] != 0;
     }
-    return !other || !is_transposed;
+    return !other || (IsElementwise(module_, last_) && !is_transposed);
   }
 
   const Module& module_;
@@ -106,6 +126,7 @@ class FusionQuestion {
   std::span<const int64_t> index_;
   const hlo::Computation* body_;
   InstrId output_;
+  InstrId last_;  // what makes the output, behind a bitcast
 };
 
 }  // namespace
