@@ -194,8 +194,8 @@ std::vector<OptionSpec> Options() {
        .help = "take offsets in a TPU's fast memory from this report or .hlo.pb"},
       {.name = "schedule",
        .value = "KIND",
-       .help = "order of execution (default: the module's schedule, or else the order "
-               "with the lowest peak)",
+       .help = "order of execution, by default the module's schedule or else the order "
+               "with the lowest peak",
        .choices = {"post-order", "depth-first", "list"}},
       {.name = "dump-stage",
        .value = "STAGE",

@@ -166,7 +166,7 @@ CommandSpec CheckCommand() {
           {
               {.name = "target",
                .value = "NAME",
-               .help = "the machine (default: detected from the module or from the sizes)",
+               .help = "the machine, by default detected from the module or the sizes",
                .choices = TargetNames()},
               {.name = "format",
                .value = "FORMAT",

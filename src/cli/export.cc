@@ -169,7 +169,7 @@ CommandSpec ExportCommand() {
            .help = "this memory space, or `all` (default: the largest; `all` for a trace)"},
           {.name = "stacks",
            .value = "WHAT",
-           .help = "what stacks are made of (default: source if the module has it)",
+           .help = "what stacks are made of, by default source if the module has it",
            .choices = {"source", "op_name"}},
           {.name = "top",
            .value = "N",

@@ -13,7 +13,7 @@ namespace stowplan::cli {
 OptionSpec TargetOption() {
   return {.name = "target",
           .value = "NAME",
-          .help = "the machine (default: detected)",
+          .help = "the machine, detected by default",
           .choices = TargetNames()};
 }
 

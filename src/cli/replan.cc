@@ -77,7 +77,7 @@ CommandSpec ReplanCommand() {
           {
               {.name = "target",
                .value = "NAME",
-               .help = "the machine (default: detected from the sizes)",
+               .help = "the machine, by default detected from the sizes",
                .choices = TargetNames()},
               {.name = "xla-version",
                .value = "NAME",
