@@ -187,7 +187,9 @@ Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
   }
   const std::optional<check::Finding> missing = FindMissingCopy(prepared, assignment);
   const check::Finding& first = made.verdict.findings[0];
-  made.notes.push_back(Note(check::Describe(missing ? *missing : first)));
+  std::string finding = check::Describe(missing ? *missing : first);
+  while (finding.ends_with('\n')) finding.pop_back();
+  made.notes.push_back(Note(std::move(finding)));
   if (!options.allow_unsound)
     return FailUnsound(first, missing.has_value(), std::move(made.notes), options);
   made.notes.push_back(Note("the plan is not sound; it is given because that was allowed"));

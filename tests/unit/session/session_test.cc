@@ -29,6 +29,22 @@ ENTRY main {
 }
 )";
 
+// The product is a temporary.
+constexpr std::string_view kNorm = R"(HloModule norm, is_scheduled=true
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY main {
+  x = f32[1000]{0} parameter(0)
+  zero = f32[] constant(0)
+  p = f32[1000]{0} multiply(x, x)
+  ROOT n = f32[] reduce(p, zero), dimensions={0}, to_apply=sum
+}
+)";
+
 // The loop writes over a parameter that is not donated: no plan is sound.
 constexpr std::string_view kLacksCopy = R"(HloModule m, is_scheduled=true
 
@@ -83,7 +99,7 @@ TEST(Session, AReportIsGivenAndNotCheckedUntilItIs) {
 
 TEST(Session, AnUnsoundPlanIsGivenOnDemandAlone) {
   EXPECT_THAT(ErrorOf(LoadText(kLacksCopy, {.target = "cpu"})),
-              HasSubstr("no plan of this program is sound"));
+              HasSubstr("no plan for this program is sound"));
   const Result<PlannedModule> planned =
       LoadText(kLacksCopy, {.target = "cpu", .allow_unsound = true});
   ASSERT_TRUE(planned.has_value()) << Render(planned.error());
@@ -92,7 +108,7 @@ TEST(Session, AnUnsoundPlanIsGivenOnDemandAlone) {
 }
 
 TEST(Session, ALowerPlanOfALoadedModule) {
-  const Result<PlannedModule> planned = LoadText(kAxpy, {.target = "cpu"});
+  const Result<PlannedModule> planned = LoadText(kNorm, {.target = "cpu"});
   ASSERT_TRUE(planned.has_value());
   const Result<PlannedModule> lower = Plan(*planned, {.policy = Policy::kBest});
   ASSERT_TRUE(lower.has_value()) << Render(lower.error());
