@@ -25,7 +25,7 @@ ENTRY %main (x: f32[2], y: (f32[2], s32[])) -> (f32[2], s32[]) {
 
 )";
   EXPECT_EQ(Reprint(kLong), kLong);
-  constexpr std::string_view kShort = R"(HloModule m
+  constexpr std::string_view kShortened = R"(HloModule m
 
 f {
   a = f32[2]{0} parameter(0)
@@ -41,8 +41,8 @@ ENTRY main {
 }
 
 )";
-  EXPECT_EQ(Reprint(kShort), kShort);
-  EXPECT_EQ(Reprint(kShort, {}), kLong);
+  EXPECT_EQ(Reprint(kShortened), kShortened);
+  EXPECT_EQ(Reprint(kShortened, {}), kLong);
 }
 
 TEST(TextByHand, OperandShapes) {
