@@ -43,6 +43,21 @@ void AppendShort(std::string_view text, std::string& out) {
   AppendHarmless(text.substr(text.size() - kTail), out);
 }
 
+// A note may have several lines; the lines after the first are indented. In anything else a newline
+// can only come from a quoted name.
+void AppendMessage(const Diagnostic& diagnostic, std::string& out) {
+  std::string_view rest = diagnostic.message;
+  if (diagnostic.severity == Severity::kNote) {
+    for (size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+      AppendShort(rest.substr(0, end), out);
+      out += "\n  ";
+      rest.remove_prefix(end + 1);
+    }
+  }
+  AppendShort(rest, out);
+  out.push_back('\n');
+}
+
 class Painter {
  public:
   Painter(bool color, std::string& out) : color_(color), out_(out) {}
@@ -117,8 +132,7 @@ std::string Render(const Diagnostic& diagnostic, bool color) {
   out += ':';
   paint.End();
   out.push_back(' ');
-  AppendShort(diagnostic.message, out);
-  out.push_back('\n');
+  AppendMessage(diagnostic, out);
   if (diagnostic.caret_length != 0) AppendExcerpt(diagnostic, paint, out);
   if (!diagnostic.hint.empty()) {
     out += "  hint: ";

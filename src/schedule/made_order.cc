@@ -85,6 +85,7 @@ Key KeyOf(const Module& module, CompId id, bool is_fused) {
 std::vector<CompId> OrderOfMaking(const Module& module) {
   if (!IsNumbered(module)) {
     std::vector<CompId> as_written;
+    as_written.reserve(module.computations.size());
     for (size_t c = 0; c < module.computations.size(); ++c) as_written.emplace_back(c);
     return as_written;
   }

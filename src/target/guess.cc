@@ -60,7 +60,7 @@ bool IsWrittenIn(const hlo::Module& module, const hlo::Dialect& dialect) {
     if (is_equal) rest.remove_prefix(piece.size());
     return is_equal;
   });
-  return is_equal && rest.find_first_not_of("\n") == std::string_view::npos;
+  return is_equal && rest.find_first_not_of('\n') == std::string_view::npos;
 }
 
 }  // namespace

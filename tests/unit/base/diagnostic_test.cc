@@ -145,6 +145,15 @@ Result<int> Quarter(int x) {
   return quarter;
 }
 
+TEST(Diagnostic, NotesMayHaveSeveralLines) {
+  Diagnostic diagnostic;
+  diagnostic.message = "one\ntwo\x1b";
+  diagnostic.severity = Severity::kNote;
+  EXPECT_EQ(Render(diagnostic), "stowplan: note: one\n  two?\n");
+  diagnostic.severity = Severity::kError;
+  EXPECT_EQ(Render(diagnostic), "stowplan: error: one?two?\n");
+}
+
 TEST(Diagnostic, TryHandsErrorsOn) {
   EXPECT_EQ(Quarter(8), 2);
   EXPECT_EQ(Quarter(6).error()[0].message, "odd");
