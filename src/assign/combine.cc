@@ -4,6 +4,7 @@
 #include "assign/combine.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "assign/contexts.h"
@@ -34,28 +35,22 @@ void CombineTemporaries(Assignment& assignment, const Rules& rules) {
   std::stable_partition(first_temp, order.end(), [&](AllocationId id) {
     return IsSparseCoreSpace(assignment.allocations[id].color);
   });
-  struct Combined {
-    AllocationId id;  // the new one
-    int64_t color = 0;
-  };
   Table<AllocationId, Allocation> allocations;
-  std::vector<Combined> open;
+  std::map<int64_t, AllocationId> open;  // by color: the block that temporaries go to
   std::vector<std::pair<AllocationId, int64_t>> moves(order.size());  // by old: new and base
   for (const AllocationId old : order) {
     Allocation& allocation = assignment.allocations[old];
-    const auto row = allocation.is_temp()
-                         ? std::ranges::find(open, allocation.color, &Combined::color)
-                         : open.end();
+    const auto row = allocation.is_temp() ? open.find(allocation.color) : open.end();
     if (row == open.end()) {
-      if (allocation.is_temp()) open.push_back({allocations.next_id(), allocation.color});
+      if (allocation.is_temp()) open.emplace(allocation.color, allocations.next_id());
       moves[old.index] = {allocations.next_id(), 0};
       allocations.Add(std::move(allocation));
       continue;
     }
-    Allocation& block = allocations[row->id];
+    Allocation& block = allocations[row->second];
     if (allocation.size >= rules.heap_limit - std::min(block.size, rules.heap_limit)) {
-      row->id = allocations.next_id();
-      moves[old.index] = {row->id, 0};
+      row->second = allocations.next_id();
+      moves[old.index] = {row->second, 0};
       allocations.Add(std::move(allocation));
       continue;
     }
@@ -63,7 +58,7 @@ void CombineTemporaries(Assignment& assignment, const Rules& rules) {
     const int64_t base = *CheckedRoundUp(block.size, rules.AlignmentOf(block.color));
     block.size = base + allocation.size;
     block.values.insert(block.values.end(), allocation.values.begin(), allocation.values.end());
-    moves[old.index] = {row->id, base};
+    moves[old.index] = {row->second, base};
   }
   for (Place& place : assignment.places) {
     if (place.allocation.is_none()) continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/checked_math.h"
 
@@ -18,12 +19,7 @@ class Simulation {
  public:
   Simulation(const hlo::Module& module, const Analysis& analysis, std::span<const int64_t> sizes,
              ShareRules& share)
-      : module_(module),
-        analysis_(analysis),
-        sizes_(sizes),
-        share_(share),
-        states_(analysis.flow.values.size()),
-        first_of_buffer_(analysis.buffers.size()) {}
+      : module_(module), analysis_(analysis), sizes_(sizes), share_(share) {}
 
   HeapInput Run(std::span<const ValueId> values) && {
     std::vector<ValueId> by_start(values.begin(), values.end());
@@ -35,7 +31,9 @@ class Simulation {
     // Stable: at one time, values end in the order in which they began.
     std::vector<ValueId> by_end = by_start;
     std::ranges::stable_sort(by_end, {}, [&](ValueId id) { return analysis_.live.of(id).end; });
-    for (const ValueId id : by_start) states_[id.index].is_here = true;
+    here_ = by_start;
+    std::ranges::sort(here_);
+    states_.resize(here_.size());
 
     // All that begins at a time comes before all that ends then.
     size_t ending = 0;
@@ -54,34 +52,40 @@ class Simulation {
 
  private:
   struct State {
-    bool is_here = false;  // goes to this heap
     bool is_freed = false;
     uint32_t group = kNoGroup;
     uint32_t interval = 0;  // in the group
   };
 
+  // Nothing when the value does not go to this heap.
+  [[nodiscard]] State* FindState(ValueId id) {
+    const auto place = std::ranges::lower_bound(here_, id);
+    if (place == here_.end() || *place != id) return nullptr;
+    return &states_[static_cast<size_t>(place - here_.begin())];
+  }
+  [[nodiscard]] bool IsAlone(ValueId id) const {
+    return analysis_.buffers.values_of(analysis_.buffers.of(id)).size() == 1;
+  }
   [[nodiscard]] int64_t SizeOf(ValueId id) const { return sizes_[analysis_.buffers.of(id).index]; }
 
   void Begin(ValueId id) {
-    const BufferId buffer = analysis_.buffers.of(id);
     if (SizeOf(id) == 0) {
       heap_.empty.push_back(id);
       return;
     }
-    ValueId& first = first_of_buffer_[buffer.index];
-    if (!first.is_none()) {
-      Join(id, first);
-      return;
-    }
-    if (analysis_.buffers.values_of(buffer).size() == 1) {
+    if (IsAlone(id)) {
       if (const ValueId dying = FindDyingOperand(id); !dying.is_none()) {
         Free(dying);
         Join(id, dying);
         return;
       }
+    } else if (const auto [first, is_first] =
+                   first_of_buffer_.try_emplace(analysis_.buffers.of(id).index, id);
+               !is_first) {
+      Join(id, first->second);
+      return;
     }
-    first = id;
-    states_[id.index].group = static_cast<uint32_t>(heap_.groups.size());
+    FindState(id)->group = static_cast<uint32_t>(heap_.groups.size());
     heap_.groups.push_back({.first = id,
                             .first_size = SizeOf(id),
                             .size = SizeOf(id),
@@ -99,11 +103,9 @@ class Simulation {
     const std::span<const InstrId> operands = module_.operands_of(instruction);
     for (const InstrId operand : operands) {
       for (const ValueId value : flow.at(flow.positions.top(operand))) {
-        const State& state = states_[value.index];
-        if (!state.is_here || state.is_freed || state.group == kNoGroup ||
-            analysis_.live.of(value).end != time ||
-            analysis_.buffers.values_of(analysis_.buffers.of(value)).size() > 1)
-          continue;
+        if (analysis_.live.of(value).end != time || !IsAlone(value)) continue;
+        const State* state = FindState(value);
+        if (state == nullptr || state->is_freed || state->group == kNoGroup) continue;
         if (std::ranges::find(operands, flow.instruction(value)) != operands.end() &&
             share_.CanShare(flow.values[value].position, output))
           return value;
@@ -113,8 +115,8 @@ class Simulation {
   }
 
   void Join(ValueId id, ValueId other) {
-    State& state = states_[id.index];
-    state.group = states_[other.index].group;
+    State& state = *FindState(id);
+    state.group = FindState(other)->group;
     HeapGroup& group = heap_.groups[state.group];
     group.size = std::max(group.size, SizeOf(id));
     state.interval = static_cast<uint32_t>(group.intervals.size());
@@ -123,7 +125,7 @@ class Simulation {
   }
 
   void Free(ValueId id) {
-    State& state = states_[id.index];
+    State& state = *FindState(id);
     if (state.is_freed || state.group == kNoGroup) return;  // taken over, or of no bytes
     state.is_freed = true;
     heap_.groups[state.group].intervals[state.interval].end = clock_++;
@@ -133,8 +135,11 @@ class Simulation {
   const Analysis& analysis_;
   std::span<const int64_t> sizes_;
   ShareRules& share_;
-  std::vector<State> states_;             // by value
-  std::vector<ValueId> first_of_buffer_;  // by buffer
+  // Nothing here is as large as the program: there may be thousands of heaps.
+  std::vector<ValueId> here_;  // the values that go to this heap, sorted
+  std::vector<State> states_;  // by place in `here_`
+  // For each buffer of several values, the one that came first.
+  std::unordered_map<uint32_t, ValueId> first_of_buffer_;
   HeapInput heap_;
   int64_t clock_ = 0;
 };
