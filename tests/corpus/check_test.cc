@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No false alarm: every plan that XLA wrote is sound, with the program and without.
+// No false alarm: every plan that XLA wrote is sound, with the program and, as far as live ranges
+// decide it, without.
 #include "check/check.h"
 
 #include <filesystem>
@@ -32,7 +33,7 @@ struct Counts {
       ++row[kUnchecked];
       return;
     }
-    row[verdict->is_sound() ? kSound : kUnsound] += 1;
+    row[verdict->is_unsound() ? kUnsound : verdict->is_sound() ? kSound : kUnchecked] += 1;
     row[kInconsistent] += verdict->is_sound() && !verdict->is_fine() ? 1 : 0;
     row[kReads] += verdict->reads;
     for (const Finding& finding : verdict->findings) ++findings[std::string(Name(finding.code))];
@@ -171,11 +172,11 @@ TEST(CorpusCheck, ReportsAloneAreSound) {
                               {"dialects", {191, 191, 0, 0, 0, 969}},
                               {"explain", {114, 114, 0, 0, 0, 628}},
                               {"gpu", {50, 50, 0, 0, 0, 875}},
-                              {"oracle", {756, 756, 0, 0, 0, 5191}},
-                              {"oracle_tpu", {9, 9, 0, 0, 0, 203}},
+                              {"oracle", {756, 746, 0, 0, 10, 5273}},
+                              {"oracle_tpu", {9, 9, 0, 0, 0, 206}},
                               {"scale", {3, 3, 0, 0, 0, 1317}},
                               {"seeds", {5, 5, 0, 0, 0, 0}},
-                              {"tpu", {54, 54, 0, 0, 0, 1058}},
+                              {"tpu", {54, 54, 0, 0, 0, 1062}},
                           });
   EXPECT_TRUE(counts.findings.empty());
   ExpectInDocs("report alone", counts);
