@@ -271,8 +271,23 @@ void Executor::RunPlain(InstrId id) {
   }
   if (opcode(id) == Opcode::kAsyncDone) CheckFlight(id);
   FindSources(module_, trees_, id, sources_);
+  if (IsDone(opcode(id)) && MakesOnlyTables(id)) {
+    // The operation is over, and nobody reads what it has read any more.
+    reads_.clear();
+    Note(EventKind::kStep, {id.index});
+  }
   Produce(id);
   if (IsStart(opcode(id))) Depart(id);
+}
+
+bool Executor::MakesOnlyTables(InstrId id) const {
+  bool makes_some = false;
+  for (uint32_t part = 0; part < sources_.size(); ++part) {
+    if (sources_[part].kind != Source::Kind::kNew) continue;
+    if (!IsTable(trees_.top(id) + part)) return false;
+    makes_some = true;
+  }
+  return makes_some;
 }
 
 void Executor::ReadOperands(InstrId id) {
@@ -391,7 +406,6 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
         read.bytes.end <= written.begin)
       continue;
-    // A done does not touch what it hands on.
     const bool is_safe =
         read.bytes.begin == written.begin && overwriting_.IsSafe(id, read.operand, read.part, part);
     const uint32_t operand = trees_.top(module_.operands_of(id)[read.operand]) + read.part;

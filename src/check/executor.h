@@ -147,6 +147,15 @@ class Executor {
            opcode == Opcode::kCollectivePermuteStart;
   }
 
+  static bool IsDone(Opcode opcode) {
+    return opcode == Opcode::kAsyncDone || opcode == Opcode::kCopyDone ||
+           opcode == Opcode::kAllGatherDone || opcode == Opcode::kCollectivePermuteDone ||
+           opcode == Opcode::kAllReduceDone || opcode == Opcode::kRecvDone ||
+           opcode == Opcode::kSendDone;
+  }
+  // By `sources_`; false when it makes nothing.
+  [[nodiscard]] bool MakesOnlyTables(InstrId id) const;
+
   // What is read, to compare it with what is then written.
   struct ReadPart {
     Bytes bytes;

@@ -193,6 +193,34 @@ ENTRY main {
             "overwritten s{0} b\n");
 }
 
+// A done waits until the operation is over, and then writes its table of pointers: it may do so over
+// what the operation has read, but not over what it made.
+TEST(Check, ADoneWritesItsTableWhenTheOperationIsOver) {
+  constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  a = f32[4]{0} negate(p)
+  b = f32[4]{0} exponential(p)
+  s = ((f32[4]{0}, f32[4]{0}), (f32[8]{0}, f32[8]{0})) all-gather-start(a, b), dimensions={0}
+  d = (f32[8]{0}, f32[8]{0}) all-gather-done(s)
+  x = f32[8]{0} get-tuple-element(d), index=0
+  y = f32[8]{0} get-tuple-element(d), index=1
+  ROOT r = f32[8]{0} add(x, y)
+}
+)";
+  const auto check = [&](const std::string& table) {
+    return Summary(CheckText(kProgram,
+                             "p0 16: p@0\nout 32: r@0\ntemp 192: a@0 b@16 s{1,0}@32 s{1,1}@64 "
+                             "s{}@96 s{0}@112 s{1}@128 d{}@" +
+                                 table));
+  };
+  EXPECT_EQ(check("144"), "");
+  EXPECT_EQ(check("0"), "");
+  EXPECT_EQ(check("8"), "");
+  EXPECT_EQ(check("112"), "");  // the table of what was read
+  EXPECT_EQ(check("32"), "overwritten s{1,0} d\n");
+}
+
 TEST(Check, PartsOfTheResultAreApart) {
   constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
 ENTRY main {
