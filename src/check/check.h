@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/check/finding.h"
@@ -21,18 +20,18 @@ namespace stowplan::check {
 
 struct Verdict {
   Findings findings;  // of each pair of values the first; unsound ones first
-  // What could not be decided, in sentences. Then a plan without unsound findings is unchecked.
-  std::vector<std::string> doubts;
+  // What could not be decided, if anything: the plan is unchecked then, unless it is unsound.
+  std::string doubt;
   // What was looked at.
   int64_t instructions = 0;
   int64_t reads = 0;
   int64_t writes = 0;
 
-  [[nodiscard]] bool is_fine() const { return findings.empty() && doubts.empty(); }
+  [[nodiscard]] bool is_fine() const { return findings.empty() && doubt.empty(); }
   [[nodiscard]] bool is_unsound() const {
     return !findings.empty() && IsUnsound(findings.front().code);
   }
-  [[nodiscard]] bool is_sound() const { return !is_unsound() && doubts.empty(); }
+  [[nodiscard]] bool is_sound() const { return !is_unsound() && doubt.empty(); }
 };
 
 // Executes the program on a symbolic memory that is laid out as the report says. Fails when the

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "check/aliasing_config.h"
 #include "check/executor.h"
 
 namespace stowplan::check {
@@ -411,10 +412,19 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     const uint32_t operand = trees_.top(module_.operands_of(id)[read.operand]) + read.part;
     if (is_safe) {
       Note(EventKind::kOver, {row, operand});
+    } else if (IsCodeToldOfOverlap(module_, id, read.operand, part == 0 ? 0 : part - 1)) {
+      DoubtOverwriting(id, row, operand);
     } else {
       witness_.AddInPlace(read.bytes, written, operand, row);
     }
   }
+}
+
+void Executor::DoubtOverwriting(InstrId id, uint32_t row, uint32_t operand) {
+  if (!verdict_.doubt.empty()) return;
+  verdict_.doubt = fmt::format("it is not known whether {} may write {} over {}, which it reads",
+                               module_.name(id), NameOf(module_, trees_, row).text(),
+                               NameOf(module_, trees_, operand).text());
 }
 
 Result<void> Execute(const Plan& plan, Verdict& verdict, Trace* trace) {

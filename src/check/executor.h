@@ -202,6 +202,7 @@ class Executor {
   [[nodiscard]] std::vector<int64_t> SliceStart(InstrId id) const;
 
   void CheckOverwriting(InstrId id, uint32_t part);
+  void DoubtOverwriting(InstrId id, uint32_t row, uint32_t operand);
 
   // --- Calls ---
 

@@ -285,9 +285,10 @@ class ReportChecker {
     if (a.offset == b.offset && IsContext(a) && IsContext(b)) return;
     if (verdict_.findings.size() > kMaxFindings || !pairs_.insert({a_id, b_id}).second) return;
     if (OnlyTheProgramTells(a, b, is_fast)) {
-      verdict_.doubts.push_back(
+      if (!verdict_.doubt.empty()) return;
+      verdict_.doubt =
           fmt::format("{} and {} share bytes, and only the program tells whether that is right",
-                      NameOf(a).text(), NameOf(b).text()));
+                      NameOf(a).text(), NameOf(b).text());
       return;
     }
     Finding& finding = Add(Code::kAliveTogether, a,

@@ -37,15 +37,14 @@ bool HasUnsound(const check::Findings& findings) {
 }
 
 // Of what was found, and of what could not be decided.
-void SetSoundness(const std::vector<std::string>& doubts, Verdict& verdict) {
+void SetSoundness(std::string doubt, Verdict& verdict) {
   if (HasUnsound(verdict.findings)) {
     verdict.soundness = Soundness::kUnsound;
-  } else if (doubts.empty()) {
+  } else if (doubt.empty()) {
     verdict.soundness = Soundness::kSound;
   } else {
     verdict.soundness = Soundness::kUnchecked;
-    verdict.reason = doubts[0];
-    if (doubts.size() > 1) verdict.reason += fmt::format(" (and {} more)", doubts.size() - 1);
+    verdict.reason = std::move(doubt);
   }
 }
 
@@ -55,7 +54,7 @@ Verdict ReportVerdict(const PlannedModule& planned) {
   check::Verdict checked = check::CheckReport(*planned.report);
   verdict.findings = std::move(checked.findings);
   AddContradictions(planned, verdict.findings);
-  SetSoundness(checked.doubts, verdict);
+  SetSoundness(std::move(checked.doubt), verdict);
   if (verdict.soundness == Soundness::kSound && !planned.report->live_ranges) {
     verdict.soundness = Soundness::kUnchecked;
     verdict.reason = "there is neither a program nor live ranges";
@@ -78,7 +77,7 @@ Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   std::ranges::stable_sort(verdict.findings, [](const auto& a, const auto& b) {
     return check::IsUnsound(a.code) && !check::IsUnsound(b.code);
   });
-  SetSoundness(executed.doubts, verdict);
+  SetSoundness(std::move(executed.doubt), verdict);
   return verdict;
 }
 

@@ -28,8 +28,8 @@ Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options)
   Replanned replanned = {
       .replan = std::move(replan), .target = *target, .release = std::move(release), .notes = {}};
   // What the live ranges do not decide was so in the given plan, too.
-  if (!verdict.doubts.empty())
-    replanned.notes.push_back(Note("the plan is unchecked: " + verdict.doubts[0]));
+  if (!verdict.doubt.empty())
+    replanned.notes.push_back(Note("the plan is unchecked: " + verdict.doubt));
   return replanned;
 }
 

@@ -83,7 +83,7 @@ class Recheck(CliCase):
             answer = Answer(subprocess.run([RECHECK, str(path), str(report)], capture_output=True, timeout=60, check=False))
             self.assertEqual(answer.code, 0, f"{module} {answer}")
             held += 1
-        # 14 modules without an order, and the finding of docs/check.md
+        # 14 modules without an order, and the doubt of docs/check.md
         self.assertEqual((held, without), (1599, 15))
         self.assertIn("1 599 of the corpus hold", (ROOT / "docs" / "check.md").read_text())
 

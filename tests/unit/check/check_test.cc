@@ -221,6 +221,39 @@ ENTRY main {
   EXPECT_EQ(check("32"), "overwritten s{1,0} d\n");
 }
 
+// The code of a custom fusion is made knowing which buffers overlap; what it makes of that, nobody
+// here knows. Where it was not told, the plan is wrong.
+TEST(Check, CodeThatIsToldOfAnOverlap) {
+  const auto check = [](const std::string& kind, const std::string& lists) {
+    const std::string program =
+        R"(HloModule m, is_scheduled=true
+f {
+  fp = s32[16]{0} parameter(0)
+  fq = s32[16]{0} parameter(1)
+  fr = s32[16]{0} reverse(fp), dimensions={0}
+  ROOT fs = s32[16]{0} add(fr, fq)
+}
+ENTRY main {
+  p = s32[16]{0} parameter(0)
+  a = s32[16]{0} negate(p)
+  w = s32[16]{0} fusion(a, p), kind=)" +
+        kind + R"(, calls=f, backend_config={"aliasing_operands":{"lists":[)" + lists + R"(]}}
+  ROOT r = s32[16]{0} negate(w)
+}
+)";
+    return CheckText(program, "p0 64: p@0\nout 64: r@0\ntemp 64: a@0 w@0");
+  };
+  const std::string right = R"({"indices":["0","2"]})";
+  const Verdict verdict = check("kCustom", R"({"indices":["1","7"]},)" + right);
+  EXPECT_EQ(Summary(verdict), "");
+  EXPECT_FALSE(verdict.is_sound());
+  EXPECT_EQ(verdict.doubt, "it is not known whether w may write w over a, which it reads");
+  EXPECT_EQ(Summary(check("kLoop", right)), "in-place a w\n");
+  EXPECT_EQ(Summary(check("kCustom", "")), "in-place a w\n");
+  EXPECT_EQ(Summary(check("kCustom", R"({"indices":["1","2"]})")), "in-place a w\n");
+  EXPECT_EQ(Summary(check("kCustom", R"({"indices":["0",["2"]]})")), "in-place a w\n");
+}
+
 TEST(Check, PartsOfTheResultAreApart) {
   constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
 ENTRY main {
