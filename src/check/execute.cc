@@ -284,7 +284,7 @@ void Executor::RunPlain(InstrId id) {
 bool Executor::MakesOnlyTables(InstrId id) const {
   bool makes_some = false;
   for (uint32_t part = 0; part < sources_.size(); ++part) {
-    if (sources_[part].kind != Source::Kind::kNew) continue;
+    if (sources_[part].kind != Source::Kind::kNew || SizeAt(trees_.top(id) + part) == 0) continue;
     if (!IsTable(trees_.top(id) + part)) return false;
     makes_some = true;
   }
