@@ -187,6 +187,8 @@ Verdict VerdictOn(const hlo::Module& module, const report::Report& report, const
 Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
                              const Assignment& assignment, const PlanOptions& options) {
   made.verdict = VerdictOn(*made.module, *made.report, prepared.setting.rules.target);
+  if (made.verdict.soundness != Soundness::kSound)
+    Append(Diagnostics(prepared.overwrites), made.notes);
   switch (made.verdict.soundness) {
     case Soundness::kSound:
       return made;

@@ -86,6 +86,7 @@ class Check(CliCase):
         module = self.write("m.hlo", CARRIED_TWICE)
         answer = self.run_cli("assign", "--target=cpu", "-o", self.folder / "plan", module)
         self.assertEqual(answer.code, 0, answer)
+        self.assertNotIn("warning", answer.err)
         reports = sorted((self.folder / "plan").glob("*.txt"))
         answer = self.check("--target=cpu", module, *reports)
         self.assertEqual(answer.code, 0, answer)
