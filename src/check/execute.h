@@ -9,8 +9,8 @@
 // (the part of an operand: get-tuple-element, tuple, bitcast, copy-done, ...). New parts have a
 // content of their own, but for copies, whose content is that of their operand, for tables of
 // pointers, whose content is the places of their elements, and for constants, whose content is
-// their literal. A loop's state has one content an iteration ("some state"), unless the body hands
-// it back as it got it; what branches return has one, unless all return the same.
+// their literal. A loop's state has one content an iteration ("some state"), unless it never
+// changes (congruence.h); what branches return has one, unless all return the same.
 //
 // The memory. Each byte of each allocation holds one byte of one content, or is lost. At the start
 // parameters and constants are there. An instruction reads all parts of its operands, then writes

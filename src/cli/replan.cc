@@ -37,6 +37,7 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
   console.Show(given->notes);
   const std::optional<Replanned> replanned = console.Take(Replan(*given, options));
   if (!replanned) return kBadUse;
+  console.Show(replanned->notes);
   const report::Replan& replan = replanned->replan;
   if (options.has_stats) {
     console.Note(fmt::format("target {}, XLA as of {}\n", replanned->target.name,

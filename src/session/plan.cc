@@ -75,6 +75,7 @@ Result<PlannedModule> PlanSaying(std::string_view lead, const PlannedModule& pla
                                  const PlanOptions& options) {
   STOWPLAN_TRY(Prepared prepared, Prepare(planned, options));
   const auto fail = [&](Diagnostics errors) {
+    Append(std::move(prepared.overwrites), prepared.notes);
     return FailAfter(std::move(prepared.notes), std::move(errors));
   };
   Result<std::optional<Preset>> preset = FindPreset(prepared, planned, options);

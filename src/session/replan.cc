@@ -20,12 +20,17 @@ Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options)
   STOWPLAN_TRY(report::Replan replan,
                report::ReplanReport(*given.report, RulesOf(*target, release)));
   const check::Verdict verdict = check::CheckReport(replan.report);
-  if (!verdict.is_sound())
+  if (verdict.is_unsound())
     return FailAfter({Note(verdict.findings[0].message)},
                      Fail("stowplan", "the plan is not sound, so it is not given",
                           "the report is wrong, or this is a bug in Stowplan")
                          .error());
-  return Replanned{.replan = std::move(replan), .target = *target, .release = std::move(release)};
+  Replanned replanned = {
+      .replan = std::move(replan), .target = *target, .release = std::move(release), .notes = {}};
+  // What the live ranges do not decide was so in the given plan, too.
+  if (!verdict.doubt.empty())
+    replanned.notes.push_back(Note("the plan is unchecked: " + verdict.doubt));
+  return replanned;
 }
 
 }  // namespace stowplan

@@ -13,6 +13,7 @@ struct Replanned {
   report::Replan replan;
   Target target;
   std::string release;  // empty: the newest
+  Diagnostics notes;
 };
 // Also fails if the new plan is not sound by its own live ranges.
 Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that lie on operands.
+#include <algorithm>
+#include <set>
+
 #include "mutate/run.h"
 
 namespace stowplan::mutate {
@@ -25,6 +28,10 @@ void Interpreter::CheckSharing(InstrId id, const std::vector<const Node*>& input
             inputs.size() == 1 && w == 1)
           continue;
         if ((OpcodeOf(id) == Opcode::kSend || OpcodeOf(id) == Opcode::kRecvDone) && w == 1)
+          continue;
+        // A done writes its table when the operation no longer reads.
+        if (module_.shapes.is_tuple(written[w]->shape) &&
+            hlo::Name(OpcodeOf(id)).ends_with("-done"))
           continue;
         Compare(id, k, r, w, *read[r], *written[w]);
       }
@@ -64,7 +71,55 @@ void Interpreter::Compare(InstrId id, size_t k, size_t r, size_t w, const Node& 
   }
   if (read.shape == written.shape && IsSimple(OpcodeOf(id))) return;
   if (OpcodeOf(id) == Opcode::kCopy && IsPlainCopy(read.shape, written.shape)) return;
+  if (OpcodeOf(id) == Opcode::kFusion && IsSimpleFusion(id, k, written.shape)) return;
+  if (written_size > 8 && MovesElements(id)) {
+    Wrong(NameOf(id) + " writes over an operand that it reads out of order");
+    return;
+  }
   Unsure(NameOf(id) + " writes over an operand");
+}
+
+// All that is made of the operand, up to the result, are simple operations on arrays of one shape.
+bool Interpreter::IsSimpleFusion(InstrId id, size_t k, ShapeId shape) const {
+  const hlo::Computation& body = module_.computations[module_.called_by(id)[0]];
+  if (module_.instructions[body.root].shape != shape) return false;
+  std::set<InstrId> made = {module_.parameters_of(module_.called_by(id)[0])[k]};
+  if (module_.instructions[*made.begin()].shape != shape) return false;
+  for (uint32_t i = 0; i < body.count; ++i) {
+    const InstrId inside(size_t{body.first.index} + i);
+    const bool is_made = std::ranges::any_of(
+        module_.operands_of(inside), [&](InstrId operand) { return made.contains(operand); });
+    if (!is_made) continue;
+    if (!IsSimple(OpcodeOf(inside)) || module_.instructions[inside].shape != shape) return false;
+    made.insert(inside);
+  }
+  return true;
+}
+
+// Elements of the operand go elsewhere, or into many elements of the result, and no library does
+// this in place.
+bool Interpreter::MovesElements(InstrId id) const {
+  switch (OpcodeOf(id)) {
+    case Opcode::kAllGather:
+    case Opcode::kAllToAll:
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+    case Opcode::kReduceWindow:
+    case Opcode::kReverse:
+      return true;
+    case Opcode::kCustomCall: {
+      const hlo::Attribute* target = module_.FindAttribute(id, AttributeKey::kCustomCallTarget);
+      return target != nullptr && module_.view(target->text()).starts_with("__cudnn$");
+    }
+    case Opcode::kFusion: {
+      const hlo::Attribute* config = module_.FindAttribute(id, AttributeKey::kBackendConfig);
+      const Opcode root = OpcodeOf(module_.computations[module_.called_by(id)[0]].root);
+      return (root == Opcode::kDot || root == Opcode::kConvolution) && config != nullptr &&
+             module_.view(config->text()).find("__ynn_fusion") != std::string_view::npos;
+    }
+    default:
+      return false;
+  }
 }
 
 bool Interpreter::IsSimple(Opcode opcode) {
