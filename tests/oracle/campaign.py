@@ -207,8 +207,7 @@ class Campaign:
         dumps.mkdir()
         worker = Worker(platform, folder)
         records = worker.run(jobs)
-        target = platform if platform.startswith("tpu") else {"cuda": "gpu"}.get(platform, platform)
-        checker = Checker(self.options.stowplan, self.options.xla_version or f"jaxlib-{worker.version}", target)
+        checker = Checker(self.options.stowplan, self.options.xla_version or worker.version, target_of(platform))
         verdicts = checker.verdicts(dumps)
         for record in records:
             record["version"] = worker.version
@@ -231,7 +230,7 @@ class Campaign:
     def summary(self):
         wanted = {str(s) for s in range(self.options.seed, self.options.seed + self.options.count)}
         rows = [r for k, r in self.records.items() if k in wanted]
-        lines = [f"{len(rows)} programs, {self.options.platform}, jaxlib {', '.join(sorted({str(r.get('version')) for r in rows}))}"]
+        lines = [f"{len(rows)} programs, {self.options.platform}, {', '.join(sorted({str(r.get('version')) for r in rows}))}"]
         pairs = collections.Counter((str(r["verdict"]), r["run"]) for r in rows)
         lines += [f"  {count:6} {verdict:10} {run}" for (verdict, run), count in sorted(pairs.items())]
         plans = collections.Counter(str(r["assign"]).split(":")[0] for r in rows)
@@ -241,6 +240,20 @@ class Campaign:
                 code = r.get("findings", [{}])[0].get("code", r.get("reason", ""))
                 lines.append(f"  {r['key']}: {r['verdict']} {code}, run: {r['run']} {r.get('again', '')} {r.get('why', '')[:120]}".rstrip())
         return "\n".join(lines)
+
+
+def target_of(platform):
+    return {"cuda": "gpu"}.get(platform, platform)
+
+
+def minimise(options):
+    """In a child, with the files of the smallest program under --keep."""
+    dumps = pathlib.Path(options.keep) / f"small_{options.minimise}"
+    dumps.mkdir(parents=True, exist_ok=True)
+    job = json.dumps(job_of(options.minimise, options.platform))
+    return subprocess.run([sys.executable, str(HERE / "campaign_minimise.py"), options.platform, options.stowplan, str(dumps),
+                           options.xla_version or "", target_of(options.platform), job],
+                          env=environment(options.platform, dumps)).returncode
 
 
 def main():
@@ -253,9 +266,12 @@ def main():
     parser.add_argument("--batch", type=int, default=25)
     parser.add_argument("--keep", required=True)
     parser.add_argument("--scratch", help="folder for dumps under way; memory is best")
-    parser.add_argument("--xla-version", help="for stowplan assign; by default that of this jaxlib")
+    parser.add_argument("--xla-version", help="for stowplan assign; by default that of this jaxlib or libtpu")
+    parser.add_argument("--minimise", type=int, metavar="SEED", help="make the program of this seed smaller, and print it")
     options = parser.parse_args()
     options.stowplan = str(pathlib.Path(options.stowplan).resolve())
+    if options.minimise is not None:
+        sys.exit(minimise(options))
     campaign = Campaign(options)
     threads = [threading.Thread(target=campaign.work) for _ in range(options.jobs)]
     for thread in threads:

@@ -5,6 +5,7 @@ A process of its own, since XLA takes the dump folder from the environment and m
 standard input; writes a line to the file named first when it begins a job and one when it is done with it.
 """
 
+import importlib.metadata
 import json
 import os
 import sys
@@ -129,13 +130,25 @@ class Runner:
         client = self.devices[0].client
         devices = xc.DeviceList(tuple(self.devices[: program.devices])) if hasattr(xc, "DeviceList") else None
         if not self.can_run:
-            client.compile(code, devices, options) if devices is not None else client.compile(code, options)
+            client.compile(self.parsed(code), devices, options)
             return None
         if hasattr(client, "compile_and_load"):
             loaded = client.compile_and_load(code, devices, options)
         else:
             loaded = client.compile(code, options)
         return lambda args: [a for a in loaded.execute_sharded(args).disassemble_into_single_device_arrays()]
+
+    def parsed(self, code):
+        from jax._src.interpreters import mlir
+
+        with mlir.make_ir_context():
+            return mlir.ir.Module.parse(code)
+
+    def version(self):
+        """As Stowplan names it."""
+        if self.platform.startswith("tpu"):
+            return "libtpu-" + importlib.metadata.version("libtpu")
+        return "jaxlib-" + importlib.metadata.version("jaxlib")
 
     def run(self, program, call, given):
         """Results by device, and which parameters changed though they were not given away."""
@@ -229,7 +242,7 @@ def main():
     out = open(sys.argv[1], "a", buffering=1)
     jobs = json.load(sys.stdin)
     runner = Runner(jobs["platform"])
-    print(json.dumps({"version": runner.jax.lib.__version__ if hasattr(runner.jax.lib, "__version__") else runner.jax.__version__}), file=out)
+    print(json.dumps({"version": runner.version()}), file=out)
     for number, job in enumerate(jobs["jobs"]):
         print(json.dumps({"begin": job["key"]}), file=out)
         try:
