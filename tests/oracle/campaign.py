@@ -45,10 +45,10 @@ def job_of(seed, platform):
 def environment(platform, dumps):
     flags = [f"--xla_dump_to={dumps}", "--xla_dump_hlo_as_text", "--xla_dump_hlo_as_proto",
              "--xla_dump_hlo_module_re=.*prog_.*", "--xla_force_host_platform_device_count=4"]
-    if platform == "cuda":
+    if platform.startswith("cuda"):
         flags.append("--xla_gpu_autotune_level=0")
     own = {"XLA_FLAGS": " ".join(flags + [os.environ.get("XLA_FLAGS", "")]), "TF_CPP_MIN_LOG_LEVEL": "3",
-           "JAX_PLATFORMS": "cuda,cpu" if platform == "cuda" else "cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+           "JAX_PLATFORMS": "cuda,cpu" if platform.startswith("cuda") else "cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
            "TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1", "PYTHONDONTWRITEBYTECODE": "1",
            "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
            "JAX_HLO_SOURCE_FILE_CANONICALIZATION_REGEX": ".*/"}
@@ -188,7 +188,10 @@ class Campaign:
 
     def take(self):
         with self.lock:
-            batch, self.left = self.left[: self.options.batch], self.left[self.options.batch :]
+            several = bool(self.left) and self.left[0]["devices"] > 1
+            batch = [j for j in self.left if (j["devices"] > 1) == several][: self.options.batch]
+            taken = {j["key"] for j in batch}
+            self.left = [j for j in self.left if j["key"] not in taken]
             return batch
 
     def work(self):
@@ -205,7 +208,7 @@ class Campaign:
         platform = self.options.platform
         dumps = folder / "dumps"
         dumps.mkdir()
-        worker = Worker(platform, folder)
+        worker = Worker("cuda-mock" if platform == "cuda" and jobs[0]["devices"] > 1 else platform, folder)
         records = worker.run(jobs)
         checker = Checker(self.options.stowplan, self.options.xla_version or worker.version, target_of(platform))
         verdicts = checker.verdicts(dumps)

@@ -206,6 +206,8 @@ def minimise(program, judge, said=print):
     """A smaller program about which the judge says the same."""
     wanted = judge.of(copy.deepcopy(program))
     said(f"wanted: {wanted}")
+    if wanted is None or wanted[1:] in ((None, False, "equal"), (None, False, "None")):
+        raise SystemExit("nothing is remarkable about this program")
     goes_on = True
     while goes_on:
         goes_on = False
