@@ -403,6 +403,54 @@ wb {
   EXPECT_TRUE(plan.ends_with("size 0, color 1, preallocated-temp:\n")) << plan;
 }
 
+// x lies in the stack from the end of a to the end of c, so b needs a stack of its own. c finds that
+// one free, and y, which is made when the programs have ended, takes it.
+TEST(Assign, SparseCoreProgramsGetAnotherStackWhereTheFirstIsTaken) {
+  constexpr std::string_view kBefore = R"(
+wa {
+  pa = f32[1024]{0:T(1024)} parameter(0)
+  ROOT na = f32[1024]{0:T(1024)} custom-call(pa), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+wb {
+  pb = f32[1024]{0:T(1024)} parameter(0)
+  ROOT nb = f32[1024]{0:T(1024)} custom-call(pb), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+wc {
+  pc = f32[1024]{0:T(1024)} parameter(0)
+  ROOT nc = f32[1024]{0:T(1024)} custom-call(pc), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+)";
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[1024]{0:T(1024)} parameter(0)
+  a = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wa
+  ad = f32[1024]{0:T(1024)} async-done(a)
+  x = f32[1024]{0:T(1024)} reverse(ad), dimensions={0}
+  b = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wb
+  c = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[1024]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wc
+  cd = f32[1024]{0:T(1024)} async-done(c)
+  z = f32[2048]{0:T(1024)} concatenate(x, cd), dimensions={0}
+  bd = f32[1024]{0:T(1024)} async-done(b)
+  y = f32[1024]{0:T(1024)} reverse(bd), dimensions={0}
+  ROOT r = f32[3072]{0:T(1024)} concatenate(z, y), dimensions={0}
+)",
+                                              "", std::string(kBefore)),
+                                        RulesOf(*FindTarget("tpu-v6e"), "libtpu-0.0.51"));
+  const auto offset = [&](std::string_view value) {
+    const size_t at = plan.find("offset=", plan.find(value));
+    return plan.substr(at, plan.find(')', at) - at);
+  };
+  EXPECT_EQ(offset(" a{2,0} "), offset(" x @")) << plan;
+  EXPECT_EQ(offset(" b{2,0} "), offset(" c{2,0} ")) << plan;
+  EXPECT_EQ(offset(" b{2,0} "), offset(" y @")) << plan;
+  EXPECT_NE(offset(" a{2,0} "), offset(" b{2,0} ")) << plan;
+  // Not in the second stack, which b has though it began before c did and lasts on; nor in the
+  // first, which is too small for z while x is read.
+  EXPECT_NE(offset(" z @"), offset(" b{2,0} ")) << plan;
+}
+
 // x could lie in the result's allocation, being dead by the time r is born.
 constexpr std::string_view kRoomInResult = R"(
   p = f32[1024]{0:T(1024)} parameter(0)
