@@ -46,7 +46,7 @@ class Assigner {
   // pack_space.cc
   void PackTemporaries();
   void PackPresetSpace();
-  void PackSpace(int64_t color, std::span<const ValueId> values);
+  void PackSpace(int64_t color, std::span<const ValueId> values, ShareRules& share);
 
   // fill_holes.cc: removes from `values`, of space 0, what fits into the heap of the lending space.
   void FillHoles(std::vector<ValueId>& values);

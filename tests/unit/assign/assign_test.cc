@@ -364,6 +364,24 @@ TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {
   EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
 }
 
+// Our own places in fast memory: a fusion that reads x through another layout, and one that does not.
+TEST(Assign, WithoutAPresetNothingIsWrittenOverWhatIsStillRead) {
+  const auto plan = [](std::string_view opcode) {
+    const std::string before = "f {\n  q = f32[4,4,128]{2,1,0:T(4,128)S(1)} parameter(0)\n  c = " +
+                               ("f32[4,4,128]{2,0,1:T(4,128)} " + std::string(opcode)) +
+                               "(q)\n  ROOT n = f32[4,4,128]{2,0,1:T(4,128)S(1)} negate(c)\n}\n\n";
+    return AssignmentOf(
+        Entry("  p = f32[4,4,128]{2,1,0:T(4,128)} parameter(0)\n"
+              "  x = f32[4,4,128]{2,1,0:T(4,128)S(1)} tan(p)\n"
+              "  y = f32[4,4,128]{2,0,1:T(4,128)S(1)} fusion(x), kind=kLoop, calls=f\n"
+              "  ROOT r = f32[4,4,128]{2,0,1:T(4,128)} tan(y)\n",
+              "", before),
+        "tpu-v5e");
+  };
+  EXPECT_THAT(plan("copy"), HasSubstr("size 16384, color 1, preallocated-temp"));
+  EXPECT_THAT(plan("bitcast"), HasSubstr("size 8192, color 1, preallocated-temp"));
+}
+
 // Work that is handed to the SparseCore: its stack and its own memories are the same for all of it,
 // though b begins before a has ended. s takes the stack over; empty contexts are of the heap.
 TEST(Assign, SparseCoreProgramsHaveOneMemory) {
