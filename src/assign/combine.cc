@@ -11,7 +11,7 @@
 
 namespace stowplan {
 
-void CombineTemporaries(Assignment& assignment, const Rules& rules) {
+std::vector<AllocationId> CombiningOrder(const Assignment& assignment) {
   std::vector<AllocationId> order;
   order.reserve(assignment.allocations.size());
   for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
@@ -34,6 +34,11 @@ void CombineTemporaries(Assignment& assignment, const Rules& rules) {
   std::stable_partition(first_temp, order.end(), [&](AllocationId id) {
     return IsSparseCoreSpace(assignment.allocations[id].color);
   });
+  return order;
+}
+
+void CombineTemporaries(Assignment& assignment, const Rules& rules) {
+  const std::vector<AllocationId> order = CombiningOrder(assignment);
   struct Combined {
     AllocationId id;  // the new one
     int64_t color = 0;

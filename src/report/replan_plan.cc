@@ -42,7 +42,7 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
   const bool sweeps = rules_.order == AssignOrder::kEarliestFirst;
   made.key.phase = phase;
   if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
-    made.key.rank = rank;
+    made.key.number = rank.number;
   } else if (phase == Phase::kHeap) {
     // Space 0 comes behind the one whose holes it may fill.
     made.key.time_or_color =
@@ -52,7 +52,7 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
     const bool is_fast = made.allocation.color == rules_.preset_space;
     made.key.time_or_color = is_fast ? 0 : 1;
     made.key.minus_size = -made.allocation.size;
-    made.key.rank.number = made.allocation.color;
+    made.key.number = made.allocation.color;
   } else {
     made.key = {.phase = phase,
                 .time_or_color = sweeps ? start : 0,
@@ -101,6 +101,7 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
   result_.taken.emplace_back("which values share memory");
   for (const auto& [color, values] : heaps) Pack(color, values);
   std::ranges::stable_sort(made_, {}, &Made::key);
+  TakeOrderOfEquals();
   result_.derived.emplace_back("the order of allocations, and so their numbers");
   return std::nullopt;
 }
@@ -234,16 +235,7 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
 }
 
 std::optional<Diagnostics> Replanner::Rewrite() {
-  Assignment assignment;
-  assignment.places.resize(report().values.size());
-  for (const Made& made : made_) {
-    const NewId id = assignment.allocations.Add(made.allocation);
-    for (const auto& [value, offset] : made.values) {
-      assignment.places[value.index] = {id, offset, sizes_[value.index]};
-      // The report's row stands for the value; rows are sorted by number below.
-      assignment.allocations[id].values.emplace_back(value.index);
-    }
-  }
+  Assignment assignment = ToAssignment();
   std::map<ValueId, OldId> old_of;  // by the first value of what is no temporary
   for (const Made& made : made_) {
     if (!made.old.is_none() && !made.values.empty()) old_of[made.values[0].first] = made.old;

@@ -89,8 +89,15 @@ class Replanner {
     int64_t time_or_color = 0;  // of heaps the color
     int64_t minus_size = 0;     // the largest first
     bool is_not_live_out = false;
+    int64_t number = 0;  // of a value, or the color of a block that was placed before
     Rank rank;
     friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
+    // Whether a rule of the compiler puts this one first: by anything but the rank.
+    [[nodiscard]] bool IsBefore(const OrderKey& other) const {
+      OrderKey same = *this;
+      same.rank = other.rank;
+      return same < other;
+    }
   };
   // Allocations as they were before temporaries were combined, in the order of their creation.
   struct Made {
@@ -105,6 +112,11 @@ class Replanner {
   void AddMade(Phase phase, Made made, bool is_live_out);
 
   std::optional<Diagnostics> RebuildAllocations();
+
+  // Orders what no rule orders as the report has it.
+  void TakeOrderOfEquals();
+  // As an assignment whose temporaries are not combined yet; in the order of `made_`.
+  [[nodiscard]] Assignment ToAssignment() const;
 
   // Tables of tuples have separate allocations until temporaries are combined; the rest is in the
   // heap of its memory space.
