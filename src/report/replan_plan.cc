@@ -12,6 +12,11 @@
 #include "target/size.h"
 
 namespace stowplan::report {
+namespace {
+
+constexpr uint32_t kNoGroup = 0xffffffffU;
+
+}  // namespace
 
 Replanner::Rank Replanner::RankOf(Phase phase, const Value& value) {
   const bool is_told = report().dialect.from_instruction != FromInstruction::kAbsent;
@@ -145,7 +150,8 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
   std::ranges::sort(by_number, {}, [&](ValueId id) { return report().values[id].number; });
   std::unordered_map<uint32_t, size_t> ranks;
   for (const ValueId id : by_number) ranks.emplace(id.index, ranks.size());
-  std::map<std::pair<OldId, int64_t>, uint32_t> open;  // by place: the group that is there
+  const std::vector<uint32_t> shares = FindSharers(order);
+  std::vector<uint32_t> group_of(order.size(), kNoGroup);  // by row that stands for its sharers
   std::map<std::pair<uint32_t, int64_t>, std::vector<ValueId>> ends;  // by group and time
   struct State {
     uint32_t group;
@@ -161,8 +167,8 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
     if (row == states.end() || std::exchange(row->second.is_freed, true)) return;
     input.groups[row->second.group].intervals[row->second.interval].end = input.end++;
   };
-  std::vector<int64_t> group_ends;
-  for (const ValueId id : order) {
+  for (size_t k = 0; k < order.size(); ++k) {
+    const ValueId id = order[k];
     const Value& value = report().values[id];
     for (; ending < by_end.size() && report().values[by_end[ending]].end < value.start; ++ending)
       free(by_end[ending]);
@@ -170,30 +176,24 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
       input.empty.push_back(stowplan::ValueId(id.index));
       continue;
     }
-    const std::pair place(value.allocation, value.offset);
-    const auto row = open.find(place);
-    if (row != open.end() && group_ends[row->second] >= value.start) {
-      HeapGroup& group = input.groups[row->second];
+    uint32_t& own = group_of[shares[k]];
+    if (own == kNoGroup) {
+      own = static_cast<uint32_t>(input.groups.size());
+      input.groups.push_back({.first = stowplan::ValueId(ranks[id.index]),
+                              .first_size = sizes_[id.index],
+                              .size = 0,
+                              .intervals = {},
+                              .values = {}});
+    } else {
       // Whoever ends now gave its place away.
-      for (const ValueId other : ends[{row->second, value.start}]) free(other);
-      ends[{row->second, value.end}].push_back(id);
-      states[id] = {row->second, static_cast<uint32_t>(group.intervals.size()), false};
-      group.size = std::max(group.size, sizes_[id.index]);
-      group.intervals.push_back({input.end++, 0});
-      group.values.emplace_back(id.index);
-      group_ends[row->second] = std::max(group_ends[row->second], value.end);
-      continue;
+      for (const ValueId other : ends[{own, value.start}]) free(other);
     }
-    const auto group = static_cast<uint32_t>(input.groups.size());
-    open[place] = group;
-    ends[{group, value.end}].push_back(id);
-    states[id] = {group, 0, false};
-    group_ends.push_back(value.end);
-    input.groups.push_back({.first = stowplan::ValueId(ranks[id.index]),
-                            .first_size = sizes_[id.index],
-                            .size = sizes_[id.index],
-                            .intervals = {{input.end++, 0}},
-                            .values = {stowplan::ValueId(id.index)}});
+    HeapGroup& group = input.groups[own];
+    ends[{own, value.end}].push_back(id);
+    states[id] = {own, static_cast<uint32_t>(group.intervals.size()), false};
+    group.size = std::max(group.size, sizes_[id.index]);
+    group.intervals.push_back({input.end++, 0});
+    group.values.emplace_back(id.index);
   }
   for (; ending < by_end.size(); ++ending) free(by_end[ending]);
   return input;

@@ -122,9 +122,13 @@ class Replanner {
   // heap of its memory space.
   void SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps);
 
-  // Values at one place took it over from each other if each begins when the one before it ends;
-  // otherwise they are there by coincidence.
+  // Values that share a place become one group.
   HeapInput GroupsOf(const std::vector<ValueId>& values);
+  // By row of `order`, which is by time: the first row of those that it shares a place with. Values
+  // at one place took it over from each other if each begins when the one before it ends, or belong
+  // to the same element of what a loop or a branch hands on; otherwise they are there by
+  // coincidence.
+  [[nodiscard]] std::vector<uint32_t> FindSharers(const std::vector<ValueId>& order) const;
 
   void Pack(int64_t color, const std::vector<ValueId>& values);
 
