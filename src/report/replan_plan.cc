@@ -138,7 +138,7 @@ void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId
   for (auto& [offset, table] : tables) AddMade(Phase::kGlobal, std::move(table), false);
 }
 
-HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
+HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values, Handover unknown) {
   HeapInput input;
   std::vector<ValueId> order = values;
   std::ranges::sort(order, {}, [&](ValueId id) {
@@ -150,7 +150,7 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
   std::ranges::sort(by_number, {}, [&](ValueId id) { return report().values[id].number; });
   std::unordered_map<uint32_t, size_t> ranks;
   for (const ValueId id : by_number) ranks.emplace(id.index, ranks.size());
-  const std::vector<uint32_t> shares = FindSharers(order);
+  const Sharers sharers = FindSharers(order, unknown);
   std::vector<uint32_t> group_of(order.size(), kNoGroup);  // by row that stands for its sharers
   std::map<std::pair<uint32_t, int64_t>, std::vector<ValueId>> ends;  // by group and time
   struct State {
@@ -176,7 +176,7 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
       input.empty.push_back(stowplan::ValueId(id.index));
       continue;
     }
-    uint32_t& own = group_of[shares[k]];
+    uint32_t& own = group_of[sharers.first[k]];
     if (own == kNoGroup) {
       own = static_cast<uint32_t>(input.groups.size());
       input.groups.push_back({.first = stowplan::ValueId(ranks[id.index]),
@@ -184,7 +184,7 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
                               .size = 0,
                               .intervals = {},
                               .values = {}});
-    } else {
+    } else if (sharers.takes_over[k] != 0) {
       // Whoever ends now gave its place away.
       for (const ValueId other : ends[{own, value.start}]) free(other);
     }
@@ -197,6 +197,18 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
   }
   for (; ending < by_end.size(); ++ending) free(by_end[ending]);
   return input;
+}
+
+bool Replanner::IsAsInReport(const HeapInput& input, const HeapPlan& plan) const {
+  std::map<uint32_t, std::pair<OldId, int64_t>> bases;  // by heap
+  for (size_t g = 0; g < input.groups.size(); ++g) {
+    for (const stowplan::ValueId id : input.groups[g].values) {
+      const Value& value = report().values[ValueId(id.index)];
+      const std::pair base(value.allocation, value.offset - plan.spots[g].offset);
+      if (bases.try_emplace(plan.spots[g].heap, base).first->second != base) return false;
+    }
+  }
+  return true;
 }
 
 void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
@@ -215,12 +227,22 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
         fmt::format("places in memory space {}, where values of another fill holes", color));
     return;
   }
-  const HeapInput input = GroupsOf(values);
-  const std::vector<uint8_t> is_placed(input.groups.size(), 0);
   const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && rules_.Sweeps(color);
   const int64_t alignment = rules_.AlignmentOf(color);
-  const HeapPlan plan = sweeps ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                               : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+  HeapInput input;
+  HeapPlan plan;
+  for (const Handover unknown : {Handover::kTakenOver, Handover::kInPlace}) {
+    HeapInput groups = GroupsOf(values, unknown);
+    const std::vector<uint8_t> is_placed(groups.groups.size(), 0);
+    HeapPlan packed = sweeps ? PackTimeSweep(groups, alignment, rules_.heap_limit, is_placed)
+                             : PackBestFit(groups, alignment, rules_.heap_limit, is_placed);
+    const bool is_right = IsAsInReport(groups, packed);
+    if (unknown == Handover::kTakenOver || is_right) {
+      input = std::move(groups);
+      plan = std::move(packed);
+    }
+    if (is_right) break;
+  }
   std::vector<Made> heaps(plan.sizes.size());
   for (size_t h = 0; h < heaps.size(); ++h)
     heaps[h].allocation = {.size = plan.sizes[h], .color = color};

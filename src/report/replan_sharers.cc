@@ -6,6 +6,11 @@
 // not say which values these are, but it says where tables of tuples lie, and tables never share a
 // place with anything else. So instructions whose tables lie in one place hand on the same tuple,
 // and so do their elements.
+//
+// Other values follow each other in one place. Either an instruction updates its operand in place,
+// and both are one buffer; or it takes over what an operand of its own leaves. When the memory is
+// traced, the operand of the latter ends before the instruction's result begins, and that decides
+// the order of equally large buffers. What a fusion does to its operand, a report does not say.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -20,7 +25,9 @@ namespace {
 
 class Sets {
  public:
-  explicit Sets(size_t size) : firsts_(size) { std::iota(firsts_.begin(), firsts_.end(), 0U); }
+  explicit Sets(size_t size) : firsts_(size), sizes_(size, 1) {
+    std::iota(firsts_.begin(), firsts_.end(), 0U);
+  }
 
   uint32_t Find(uint32_t row) {
     while (firsts_[row] != row) row = firsts_[row] = firsts_[firsts_[row]];
@@ -30,31 +37,40 @@ class Sets {
   void Unite(uint32_t a, uint32_t b) {
     a = Find(a);
     b = Find(b);
+    if (a == b) return;
     firsts_[std::max(a, b)] = std::min(a, b);
+    sizes_[std::min(a, b)] += sizes_[std::max(a, b)];
   }
+  bool IsAlone(uint32_t row) { return sizes_[Find(row)] == 1; }
 
  private:
   std::vector<uint32_t> firsts_;
+  std::vector<uint32_t> sizes_;
 };
+
+// Opcodes that update an operand in place.
+bool UpdatesInPlace(std::string_view opcode) {
+  return opcode == "dynamic-update-slice" || opcode == "scatter" || opcode == "while" ||
+         opcode == "conditional" || opcode.ends_with("-start") || opcode.ends_with("-done") ||
+         opcode.ends_with("-update");
+}
 
 }  // namespace
 
-std::vector<uint32_t> Replanner::FindSharers(const std::vector<ValueId>& order) const {
-  Sets sets(order.size());
-  struct Last {
-    uint32_t row = 0;
-    int64_t end = 0;
-  };
-  std::map<std::pair<OldId, int64_t>, Last> last;  // by place
-  for (uint32_t k = 0; k < order.size(); ++k) {
-    const Value& value = report().values[order[k]];
-    if (sizes_[order[k].index] == 0) continue;
-    const auto [row, is_first] =
-        last.try_emplace({value.allocation, value.offset}, Last{k, value.end});
-    if (is_first) continue;
-    if (value.start <= row->second.end) sets.Unite(row->second.row, k);
-    row->second = {k, std::max(row->second.end, value.end)};
-  }
+Replanner::Handover Replanner::HandoverOf(const Value& from, const Value& to) const {
+  const std::string_view opcode = OpcodeOf(to.instruction_text);
+  if (UpdatesInPlace(opcode)) return Handover::kInPlace;
+  // Only what an operand itself makes is taken over: no part of a tuple, nothing behind a bitcast.
+  const std::vector<std::string_view> operands = OperandsOf(to.instruction_text);
+  if (from.index.numbers.count != 0 ||
+      (!operands.empty() && std::ranges::find(operands, from.instruction) == operands.end()))
+    return Handover::kInPlace;
+  return opcode == "fusion" || opcode == "custom-call" || opcode.empty() ? Handover::kUnknown
+                                                                         : Handover::kTakenOver;
+}
+
+void Replanner::UniteElements(const std::vector<ValueId>& order,
+                              const std::function<void(uint32_t, uint32_t)>& unite) const {
   // By instruction and index: where the table of this tuple lies.
   using Spot = std::pair<OldId, int64_t>;
   std::map<std::pair<std::string_view, std::vector<int64_t>>, Spot> tables;
@@ -83,12 +99,54 @@ std::vector<uint32_t> Replanner::FindSharers(const std::vector<ValueId>& order) 
       if (table == tables.end()) continue;
       const Spot spot(value.allocation, value.offset);
       const auto [row, is_first] = elements.try_emplace({table->second, element, spot}, k);
-      if (!is_first) sets.Unite(row->second, k);
+      if (!is_first) unite(row->second, k);
     }
   }
-  std::vector<uint32_t> first(order.size());
-  for (uint32_t k = 0; k < order.size(); ++k) first[k] = sets.Find(k);
-  return first;
+}
+
+Replanner::Sharers Replanner::FindSharers(const std::vector<ValueId>& order,
+                                          Handover unknown) const {
+  Sets groups(order.size());
+  Sets buffers(order.size());
+  const auto unite = [&](uint32_t a, uint32_t b) {
+    buffers.Unite(a, b);
+    groups.Unite(a, b);
+  };
+  UniteElements(order, unite);
+  struct Last {
+    uint32_t row = 0;
+    int64_t end = 0;
+  };
+  struct Pair {
+    uint32_t from = 0;
+    uint32_t to = 0;
+  };
+  std::map<std::pair<OldId, int64_t>, Last> last;  // by place
+  std::vector<Pair> handovers;
+  for (uint32_t k = 0; k < order.size(); ++k) {
+    const Value& value = report().values[order[k]];
+    if (sizes_[order[k].index] == 0) continue;
+    const auto [row, is_first] =
+        last.try_emplace({value.allocation, value.offset}, Last{k, value.end});
+    if (is_first) continue;
+    const Last before = std::exchange(row->second, {k, std::max(row->second.end, value.end)});
+    if (value.start > before.end) continue;
+    Handover handover = HandoverOf(report().values[order[before.row]], value);
+    if (handover == Handover::kUnknown) handover = unknown;
+    if (handover == Handover::kInPlace) {
+      unite(before.row, k);
+    } else {
+      groups.Unite(before.row, k);
+      handovers.push_back({before.row, k});
+    }
+  }
+  Sharers sharers;
+  sharers.takes_over.assign(order.size(), 0);
+  for (const Pair& pair : handovers)
+    sharers.takes_over[pair.to] = buffers.IsAlone(pair.from) && buffers.IsAlone(pair.to) ? 1 : 0;
+  sharers.first.resize(order.size());
+  for (uint32_t k = 0; k < order.size(); ++k) sharers.first[k] = groups.Find(k);
+  return sharers;
 }
 
 }  // namespace stowplan::report

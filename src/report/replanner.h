@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -122,13 +123,29 @@ class Replanner {
   // heap of its memory space.
   void SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps);
 
+  // What happens when a value begins in a place in which another ends.
+  enum class Handover : uint8_t {
+    kInPlace,    // both are one buffer
+    kTakenOver,  // the one gave its place away before the other began
+    kUnknown,
+  };
+  [[nodiscard]] Handover HandoverOf(const Value& from, const Value& to) const;
+  // By row of `order`, which is by time.
+  struct Sharers {
+    // The first row of those that it shares a place with. Values at one place took it over from each
+    // other if each begins when the one before it ends, or belong to the same element of what a loop
+    // or a branch hands on; otherwise they are there by coincidence.
+    std::vector<uint32_t> first;
+    std::vector<uint8_t> takes_over;
+  };
+  [[nodiscard]] Sharers FindSharers(const std::vector<ValueId>& order, Handover unknown) const;
+  // Calls unite(row, row) for those that belong to the same element.
+  void UniteElements(const std::vector<ValueId>& order,
+                     const std::function<void(uint32_t, uint32_t)>& unite) const;
   // Values that share a place become one group.
-  HeapInput GroupsOf(const std::vector<ValueId>& values);
-  // By row of `order`, which is by time: the first row of those that it shares a place with. Values
-  // at one place took it over from each other if each begins when the one before it ends, or belong
-  // to the same element of what a loop or a branch hands on; otherwise they are there by
-  // coincidence.
-  [[nodiscard]] std::vector<uint32_t> FindSharers(const std::vector<ValueId>& order) const;
+  HeapInput GroupsOf(const std::vector<ValueId>& values, Handover unknown);
+  // Whether the report has all groups where the plan has them, but for where the heap begins.
+  [[nodiscard]] bool IsAsInReport(const HeapInput& input, const HeapPlan& plan) const;
 
   void Pack(int64_t color, const std::vector<ValueId>& values);
 
