@@ -255,8 +255,6 @@ void Replanner::CompareFigures() {
   result_.derived.emplace_back("the peak");
 }
 
-namespace {}  // namespace
-
 namespace {
 
 // Whether the sizes of a report are those of a target. Values in one place are given what the
@@ -280,6 +278,14 @@ bool FitsSizes(const Report& report, const Target& target, ShapeTexts& shapes) {
   }
   return std::ranges::all_of(
       places, [](const auto& row) { return row.second.is_exact || !row.second.is_known; });
+}
+
+int64_t BytesOfSpace0(const Report& report) {
+  int64_t sum = 0;
+  for (const Allocation& allocation : report.allocations.rows()) {
+    if (allocation.color == 0) sum = SaturatingAdd(sum, allocation.size);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -331,7 +337,20 @@ Result<Replan> ReplanReport(Report report, const Rules& rules) {
   }
   if (report.live_ranges->is_unavailable || report.live_ranges->sequence.empty())
     return lacks("an instruction sequence", kFromProgram);
-  return Replanner(std::move(report), rules).Run();
+  const bool is_too_large =
+      rules.order == AssignOrder::kEarliestFirst && BytesOfSpace0(report) > rules.sweep_limit;
+  using Attempt = Replanner::Attempt;
+  if (!is_too_large) return Replanner(std::move(report), rules, Attempt::kOnce).Run();
+  // Which plan is smaller depends on who may share memory. The report has only the outcome.
+  Result<Replan> first = Replanner(report, rules, Attempt::kOnce).Run();
+  for (const Attempt attempt : {Attempt::kKept, Attempt::kAgain}) {
+    if (first && first->differences.empty()) return first;
+    Result<Replan> next = Replanner(report, rules, attempt).Run();
+    if (!next || (first && !next->differences.empty())) continue;
+    next->taken.emplace_back("that space 0 was planned twice, and which plan was taken");
+    first = std::move(next);
+  }
+  return first;
 }
 
 }  // namespace stowplan::report

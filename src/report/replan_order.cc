@@ -29,6 +29,10 @@ Assignment Replanner::ToAssignment() const {
 }
 
 void Replanner::TakeOrderOfEquals() {
+  // What was numbered apart from the others says nothing about the order among both.
+  const auto is_apart = [&](const stowplan::Allocation& made) {
+    return attempt_ == Attempt::kKept && IsKept(made.color);
+  };
   // By row of made_: where the report has it. For temporaries of a memory space that is the block
   // and the place in it; one without bytes comes before whatever else begins there.
   const auto place_of = [&](const Made& made) {
@@ -40,25 +44,28 @@ void Replanner::TakeOrderOfEquals() {
     return std::tuple(old.number, base, made.allocation.size != 0);
   };
   std::map<int64_t, std::vector<size_t>> temporaries;  // by color: rows
-  std::vector<size_t> others;
+  std::vector<size_t> others[2];                       // of kept spaces or not: rows
   for (size_t row = 0; row < made_.size(); ++row) {
     if (made_[row].values.empty()) return;
-    (made_[row].allocation.is_temp() ? temporaries[made_[row].allocation.color] : others)
-        .push_back(row);
+    const stowplan::Allocation& made = made_[row].allocation;
+    (made.is_temp() ? temporaries[made.color] : others[is_apart(made) ? 1 : 0]).push_back(row);
   }
   const auto by_place = [&](std::vector<size_t>& rows) {
     std::ranges::stable_sort(rows, {}, [&](size_t row) { return place_of(made_[row]); });
   };
-  by_place(others);
+  for (std::vector<size_t>& rows : others) by_place(rows);
   for (auto& [color, rows] : temporaries) by_place(rows);
   // Which row of made_ ends up at which number follows from where temporaries are among the others;
   // so the report's rows, by number, go back to where they come from.
   const std::vector<NewId> order = CombiningOrder(ToAssignment());
   std::map<int64_t, size_t> next;  // by color
+  size_t next_other[2] = {0, 0};
   std::vector<size_t> rows(made_.size());
   for (size_t k = 0; k < order.size(); ++k) {
     const stowplan::Allocation& made = made_[order[k].index].allocation;
-    rows[order[k].index] = made.is_temp() ? temporaries[made.color][next[made.color]++] : others[k];
+    const int other = is_apart(made) ? 1 : 0;
+    rows[order[k].index] = made.is_temp() ? temporaries[made.color][next[made.color]++]
+                                          : others[other][next_other[other]++];
   }
   if (std::ranges::is_sorted(
           rows, [&](size_t a, size_t b) { return made_[a].key.IsBefore(made_[b].key); })) {

@@ -2,6 +2,7 @@
 // The allocations again: in the order of their making, heaps packed, numbered.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -20,9 +21,7 @@ constexpr uint32_t kNoGroup = 0xffffffffU;
 
 Replanner::Rank Replanner::RankOf(Phase phase, const Value& value) {
   const bool is_told = report().dialect.from_instruction != FromInstruction::kAbsent;
-  if (phase != Phase::kGlobal || rules_.order == AssignOrder::kEarliestFirst || is_straight_ ||
-      !is_told)
-    return {0, value.number};
+  if (phase != Phase::kGlobal || sweeps_ || is_straight_ || !is_told) return {0, value.number};
   if (!computations_) computations_.emplace(report());
   return {computations_->FromLast(value.instruction), value.number};
 }
@@ -44,9 +43,10 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
   }
   // Results are given their allocations before temporaries move in.
   if (is_live_out && !made.allocation.parameter && result_rank.number != kNever) rank = result_rank;
-  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst;
   made.key.phase = phase;
-  if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
+  if (attempt_ == Attempt::kAgain && IsKept(made.allocation.color)) {
+    made.key = {.phase = Phase::kPreset, .rank = rank};
+  } else if (phase == Phase::kThreadLocal && sweeps_ && rules_.thread_locals_by_number) {
     made.key.number = rank.number;
   } else if (phase == Phase::kHeap) {
     // Space 0 comes behind the one whose holes it may fill.
@@ -60,7 +60,7 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
     made.key.number = made.allocation.color;
   } else {
     made.key = {.phase = phase,
-                .time_or_color = sweeps ? start : 0,
+                .time_or_color = sweeps_ ? start : 0,
                 .minus_size = -made.allocation.size,
                 .is_not_live_out = !is_live_out,
                 .rank = rank};
@@ -115,15 +115,15 @@ void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId
   const Allocation& old = report().allocations[id];
   // By offset. An empty table begins where the next one does: each has one of its own.
   std::map<std::pair<int64_t, int64_t>, Made> tables;
-  // The SparseCore's stack has one, too, and what took it over is in it.
-  std::optional<int64_t> stack;
+  // The SparseCore's stacks have one, too, and what took them over is in it.
+  std::set<int64_t> stacks;
   for (const ValueId v : old.values) {
     if (sizes_[v.index] > 0 && old.color == 0 && IsContext(report().values[v]))
-      stack = report().values[v].offset;
+      stacks.insert(report().values[v].offset);
   }
   for (const ValueId v : old.values) {
     const Value& value = report().values[v];
-    const bool is_in_stack = stack == value.offset && sizes_[v.index] > 0;
+    const bool is_in_stack = stacks.contains(value.offset) && sizes_[v.index] > 0;
     if (!IsTuple(value) && !is_in_stack) {
       heaps[old.color].push_back(v);
       continue;
@@ -227,7 +227,8 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
         fmt::format("places in memory space {}, where values of another fill holes", color));
     return;
   }
-  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && rules_.Sweeps(color);
+  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && (sweeps_ || color != 0) &&
+                      rules_.Sweeps(color);
   const int64_t alignment = rules_.AlignmentOf(color);
   HeapInput input;
   HeapPlan plan;
@@ -256,6 +257,28 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
       fmt::format("offsets of {} values in the heap of memory space {}", values.size(), color));
 }
 
+namespace {
+
+// What a first plan leaves when the second is not taken.
+void KeepOtherSpacesFirst(Assignment& assignment) {
+  std::vector<NewId> order;
+  for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
+  std::ranges::stable_partition(order,
+                                [&](NewId id) { return assignment.allocations[id].color != 0; });
+  Table<NewId, stowplan::Allocation> allocations;
+  std::vector<NewId> moved(order.size());
+  for (const NewId id : order) {
+    moved[id.index] = allocations.next_id();
+    allocations.Add(std::move(assignment.allocations[id]));
+  }
+  assignment.allocations = std::move(allocations);
+  for (Place& place : assignment.places) {
+    if (!place.allocation.is_none()) place.allocation = moved[place.allocation.index];
+  }
+}
+
+}  // namespace
+
 std::optional<Diagnostics> Replanner::Rewrite() {
   Assignment assignment = ToAssignment();
   std::map<ValueId, OldId> old_of;  // by the first value of what is no temporary
@@ -263,6 +286,7 @@ std::optional<Diagnostics> Replanner::Rewrite() {
     if (!made.old.is_none() && !made.values.empty()) old_of[made.values[0].first] = made.old;
   }
   CombineTemporaries(assignment, rules_);
+  if (attempt_ == Attempt::kKept) KeepOtherSpacesFirst(assignment);
   Table<AllocationId, Allocation> allocations;
   for (size_t a = 0; a < assignment.allocations.size(); ++a) {
     const stowplan::Allocation& from = assignment.allocations[NewId(a)];

@@ -27,7 +27,18 @@ using NewId = stowplan::AllocationId;
 
 class Replanner {
  public:
-  Replanner(Report report, const Rules& rules) : rules_(rules) {
+  // How often TPU compilers plan: once; or, where that takes more than the memory they may use, a
+  // second time for space 0, behind what they keep of the other spaces.
+  enum class Attempt : uint8_t {
+    kOnce,
+    kKept,   // the second plan was not smaller, so all is kept
+    kAgain,  // it was: largest first, by best fit
+  };
+
+  Replanner(Report report, const Rules& rules, Attempt attempt)
+      : rules_(rules),
+        attempt_(attempt),
+        sweeps_(rules.order == AssignOrder::kEarliestFirst && attempt != Attempt::kAgain) {
     result_.report = std::move(report);
     is_guest_ = FindGuests(result_.report);
   }
@@ -114,6 +125,10 @@ class Replanner {
 
   std::optional<Diagnostics> RebuildAllocations();
 
+  // Whether it was kept from a first plan, so that it comes before what was planned again.
+  [[nodiscard]] bool IsKept(int64_t color) const {
+    return attempt_ != Attempt::kOnce && color != 0;
+  }
   // Orders what no rule orders as the report has it.
   void TakeOrderOfEquals();
   // As an assignment whose temporaries are not combined yet; in the order of `made_`.
@@ -164,6 +179,8 @@ class Replanner {
   void CompareFigures();
 
   const Rules& rules_;
+  Attempt attempt_;
+  bool sweeps_;  // space 0
   Replan result_;
   ShapeTexts shapes_;
   std::vector<int64_t> sizes_;           // by value
