@@ -49,7 +49,28 @@ Result<Replan> Replanner::Run() && {
     Differs(fmt::format("`{}` comes out, `{}` is in the report", FirstDifference(after, before),
                         FirstDifference(before, after)));
   }
+  if (!result_.differences.empty()) NameMissing();
   return std::move(result_);
+}
+
+void Replanner::NameMissing() {
+  std::map<int64_t, int> blocks;  // by color
+  for (const Allocation& allocation : report().allocations.rows()) {
+    if (allocation.is_temp()) ++blocks[allocation.color];
+  }
+  if (rules_.heap_limit == std::numeric_limits<int64_t>::max() &&
+      std::ranges::any_of(blocks, [](const auto& row) { return row.second > 1; }))
+    result_.missing.emplace_back("how large a heap may be");
+  if (unknown_handovers_ != 0) {
+    result_.missing.push_back(
+        fmt::format("whether fusions and custom calls update operands in place, or take their "
+                    "places over: {}",
+                    unknown_handovers_));
+  }
+  if (!is_order_taken_) {
+    result_.missing.emplace_back(
+        "which computation calls which, by which equally large buffers are ordered");
+  }
 }
 
 std::string Replanner::Write() const { return WriteCombined(report(), report().dialect); }

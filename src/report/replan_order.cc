@@ -73,6 +73,8 @@ void Replanner::TakeOrderOfEquals() {
     taken.reserve(made_.size());
     for (const size_t row : rows) taken.push_back(std::move(made_[row]));
     made_ = std::move(taken);
+    is_order_taken_ = true;
+    result_.taken.emplace_back("the order of equally large allocations");
   }
 }
 

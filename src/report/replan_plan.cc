@@ -46,7 +46,7 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
   made.key.phase = phase;
   if (attempt_ == Attempt::kAgain && IsKept(made.allocation.color)) {
     made.key = {.phase = Phase::kPreset, .rank = rank};
-  } else if (phase == Phase::kThreadLocal && sweeps_ && rules_.thread_locals_by_number) {
+  } else if (phase == Phase::kThreadLocal && rules_.thread_locals_by_number) {
     made.key.number = rank.number;
   } else if (phase == Phase::kHeap) {
     // Space 0 comes behind the one whose holes it may fill.
@@ -138,7 +138,8 @@ void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId
   for (auto& [offset, table] : tables) AddMade(Phase::kGlobal, std::move(table), false);
 }
 
-HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values, Handover unknown) {
+HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values, Handover unknown,
+                              int64_t& unknowns) {
   HeapInput input;
   std::vector<ValueId> order = values;
   std::ranges::sort(order, {}, [&](ValueId id) {
@@ -151,6 +152,7 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values, Handover unkno
   std::unordered_map<uint32_t, size_t> ranks;
   for (const ValueId id : by_number) ranks.emplace(id.index, ranks.size());
   const Sharers sharers = FindSharers(order, unknown);
+  unknowns = sharers.unknown;
   std::vector<uint32_t> group_of(order.size(), kNoGroup);  // by row that stands for its sharers
   std::map<std::pair<uint32_t, int64_t>, std::vector<ValueId>> ends;  // by group and time
   struct State {
@@ -232,18 +234,21 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
   const int64_t alignment = rules_.AlignmentOf(color);
   HeapInput input;
   HeapPlan plan;
+  int64_t unknowns = 0;
+  bool is_right = false;
   for (const Handover unknown : {Handover::kTakenOver, Handover::kInPlace}) {
-    HeapInput groups = GroupsOf(values, unknown);
+    HeapInput groups = GroupsOf(values, unknown, unknowns);
     const std::vector<uint8_t> is_placed(groups.groups.size(), 0);
     HeapPlan packed = sweeps ? PackTimeSweep(groups, alignment, rules_.heap_limit, is_placed)
                              : PackBestFit(groups, alignment, rules_.heap_limit, is_placed);
-    const bool is_right = IsAsInReport(groups, packed);
+    is_right = IsAsInReport(groups, packed);
     if (unknown == Handover::kTakenOver || is_right) {
       input = std::move(groups);
       plan = std::move(packed);
     }
     if (is_right) break;
   }
+  if (!is_right) unknown_handovers_ += unknowns;
   std::vector<Made> heaps(plan.sizes.size());
   for (size_t h = 0; h < heaps.size(); ++h)
     heaps[h].allocation = {.size = plan.sizes[h], .color = color};

@@ -106,6 +106,7 @@ void Replanner::UniteElements(const std::vector<ValueId>& order,
 
 Replanner::Sharers Replanner::FindSharers(const std::vector<ValueId>& order,
                                           Handover unknown) const {
+  Sharers sharers;
   Sets groups(order.size());
   Sets buffers(order.size());
   const auto unite = [&](uint32_t a, uint32_t b) {
@@ -132,7 +133,10 @@ Replanner::Sharers Replanner::FindSharers(const std::vector<ValueId>& order,
     const Last before = std::exchange(row->second, {k, std::max(row->second.end, value.end)});
     if (value.start > before.end) continue;
     Handover handover = HandoverOf(report().values[order[before.row]], value);
-    if (handover == Handover::kUnknown) handover = unknown;
+    if (handover == Handover::kUnknown) {
+      handover = unknown;
+      ++sharers.unknown;
+    }
     if (handover == Handover::kInPlace) {
       unite(before.row, k);
     } else {
@@ -140,7 +144,6 @@ Replanner::Sharers Replanner::FindSharers(const std::vector<ValueId>& order,
       handovers.push_back({before.row, k});
     }
   }
-  Sharers sharers;
   sharers.takes_over.assign(order.size(), 0);
   for (const Pair& pair : handovers)
     sharers.takes_over[pair.to] = buffers.IsAlone(pair.from) && buffers.IsAlone(pair.to) ? 1 : 0;

@@ -80,7 +80,14 @@ class Replanner {
   [[nodiscard]] bool HasAsyncComputations() const;
   [[nodiscard]] bool HasCalls() const;
 
+  [[nodiscard]] bool HasAsyncOperations() const;
   std::optional<Diagnostics> DeriveRanges();
+  struct LiveTime {
+    int64_t start = 0;
+    int64_t end = 0;
+  };
+  // By value, for programs of one computation: nothing for values that no instruction makes.
+  [[nodiscard]] std::vector<std::optional<LiveTime>> RangesByUses() const;
 
   // The instruction that returns the program's result: the last position of that value.
   [[nodiscard]] std::string_view FindRoot(
@@ -152,13 +159,14 @@ class Replanner {
     // or a branch hands on; otherwise they are there by coincidence.
     std::vector<uint32_t> first;
     std::vector<uint8_t> takes_over;
+    int64_t unknown = 0;  // handovers of which the report does not tell what they are
   };
   [[nodiscard]] Sharers FindSharers(const std::vector<ValueId>& order, Handover unknown) const;
   // Calls unite(row, row) for those that belong to the same element.
   void UniteElements(const std::vector<ValueId>& order,
                      const std::function<void(uint32_t, uint32_t)>& unite) const;
   // Values that share a place become one group.
-  HeapInput GroupsOf(const std::vector<ValueId>& values, Handover unknown);
+  HeapInput GroupsOf(const std::vector<ValueId>& values, Handover unknown, int64_t& unknowns);
   // Whether the report has all groups where the plan has them, but for where the heap begins.
   [[nodiscard]] bool IsAsInReport(const HeapInput& input, const HeapPlan& plan) const;
 
@@ -178,6 +186,9 @@ class Replanner {
 
   void CompareFigures();
 
+  // What the report does not say, where something differs from it.
+  void NameMissing();
+
   const Rules& rules_;
   Attempt attempt_;
   bool sweeps_;  // space 0
@@ -189,6 +200,8 @@ class Replanner {
   std::vector<Made> made_;
   bool is_straight_ = true;
   std::optional<Computations> computations_;
+  int64_t unknown_handovers_ = 0;  // in heaps that do not come out as they were
+  bool is_order_taken_ = false;
 };
 
 }  // namespace stowplan::report
