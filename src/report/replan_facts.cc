@@ -111,10 +111,12 @@ bool Replanner::HasCalls() const {
   return false;
 }
 
+// Other than copies, which never have a computation.
 bool Replanner::HasAsyncOperations() const {
   return std::ranges::any_of(report().values.rows(), [](const Value& value) {
     const std::string_view opcode = OpcodeOf(value.instruction_text);
-    return opcode.ends_with("-start") || opcode.ends_with("-update") || opcode.ends_with("-done");
+    return !opcode.starts_with("copy-") &&
+           (opcode.ends_with("-start") || opcode.ends_with("-update") || opcode.ends_with("-done"));
   });
 }
 

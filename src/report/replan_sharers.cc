@@ -50,9 +50,8 @@ class Sets {
 
 // Opcodes that update an operand in place.
 bool UpdatesInPlace(std::string_view opcode) {
-  return opcode == "dynamic-update-slice" || opcode == "scatter" || opcode == "while" ||
-         opcode == "conditional" || opcode.ends_with("-start") || opcode.ends_with("-done") ||
-         opcode.ends_with("-update");
+  return opcode == "dynamic-update-slice" || opcode == "scatter" || opcode.ends_with("-start") ||
+         opcode.ends_with("-done") || opcode.ends_with("-update");
 }
 
 }  // namespace
@@ -65,8 +64,11 @@ Replanner::Handover Replanner::HandoverOf(const Value& from, const Value& to) co
   if (from.index.numbers.count != 0 ||
       (!operands.empty() && std::ranges::find(operands, from.instruction) == operands.end()))
     return Handover::kInPlace;
-  return opcode == "fusion" || opcode == "custom-call" || opcode.empty() ? Handover::kUnknown
-                                                                         : Handover::kTakenOver;
+  // Loops and branches have computations, as fusions do.
+  return opcode == "fusion" || opcode == "custom-call" || opcode == "while" ||
+                 opcode == "conditional" || opcode.empty()
+             ? Handover::kUnknown
+             : Handover::kTakenOver;
 }
 
 void Replanner::UniteElements(const std::vector<ValueId>& order,
