@@ -327,7 +327,8 @@ std::optional<Target> FindReportTarget(const Report& report) {
     if (backend != Backend::kUnknown && own != backend) continue;
     if (!FitsSizes(report, target, shapes)) continue;
     const int64_t space = RulesOf(target).preset_space;
-    const bool fits_memory = space >= 0 ? has_block(space) : own != Backend::kTpu || !has_block(1);
+    const bool fits_memory =
+        space >= 0 ? has_block(space) : own != Backend::kTpu || (!has_block(1) && !has_block(3));
     if (fits_memory) return target;
     if (!found) found = target;
   }

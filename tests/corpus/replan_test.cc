@@ -93,7 +93,7 @@ TEST(CorpusReplan, ReportsComeBack) {
       {"dialects/tpu_072_v5e", {7, 7, 0}},
       {"dialects/tpu_082_v5e", {7, 7, 0}},
       {"dialects/tpu_more_v5e", {7, 7, 0}},
-      {"dialects/tpu_new_v4", {6, 7, 0}},
+      {"dialects/tpu_new_v4", {7, 7, 0}},
       {"dialects/tpu_new_v5e", {7, 7, 0}},
       {"dialects/tpu_new_v6e", {7, 7, 0}},
       {"dialects/tpu_new_v7x", {7, 7, 0}},
