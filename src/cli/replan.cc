@@ -47,6 +47,8 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
     console.Note(fmt::format("{} facts differ from the report\n", replan.differences.size()));
   }
   console.Show(replan.differences);
+  for (const std::string& fact : replan.missing)
+    console.Note("the report does not say " + fact + "\n");
   return console.Print(report::WriteCombined(replan.report, replan.report.dialect),
                        replan.differences.empty() ? kFine : kFinding);
 }
