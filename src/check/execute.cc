@@ -384,14 +384,22 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
         read.bytes.end <= written.begin)
       continue;
-    // A done does not touch what it hands on.
-    const bool is_safe =
-        read.bytes.begin == written.begin && overwriting_.IsSafe(id, read.operand, read.part, part);
+    const Hazard hazard =
+        overwriting_.Find(id, read.operand, read.part, part, read.bytes.begin - written.begin);
     const uint32_t operand = trees_.top(module_.operands_of(id)[read.operand]) + read.part;
-    if (is_safe) {
-      Note(EventKind::kOver, {row, operand});
-    } else {
-      witness_.AddInPlace(read.bytes, written, operand, row);
+    switch (hazard) {
+      case Hazard::kNone:
+        Note(EventKind::kOver, {row, operand});
+        break;
+      case Hazard::kClash:
+        witness_.AddInPlace(read.bytes, written, operand, row);
+        break;
+      case Hazard::kUnknown:
+        if (!verdict_.doubt.empty()) break;
+        verdict_.doubt = fmt::format(
+            "it is not known whether {} may write {} over {}, which it reads", module_.name(id),
+            NameOf(module_, trees_, row).text(), NameOf(module_, trees_, operand).text());
+        break;
     }
   }
 }

@@ -61,7 +61,14 @@ Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   std::ranges::stable_sort(verdict.findings, [](const auto& a, const auto& b) {
     return check::IsUnsound(a.code) && !check::IsUnsound(b.code);
   });
-  verdict.soundness = HasUnsound(verdict.findings) ? Soundness::kUnsound : Soundness::kSound;
+  if (HasUnsound(verdict.findings)) {
+    verdict.soundness = Soundness::kUnsound;
+  } else if (!executed.doubt.empty()) {
+    verdict.soundness = Soundness::kUnchecked;
+    verdict.reason = std::move(executed.doubt);
+  } else {
+    verdict.soundness = Soundness::kSound;
+  }
   return verdict;
 }
 

@@ -32,7 +32,7 @@ struct Counts {
       ++row[kUnchecked];
       return;
     }
-    row[verdict->is_sound() ? kSound : kUnsound] += 1;
+    row[verdict->is_unsound() ? kUnsound : verdict->is_sound() ? kSound : kUnchecked] += 1;
     row[kInconsistent] += verdict->is_sound() && !verdict->is_fine() ? 1 : 0;
     row[kReads] += verdict->reads;
     for (const Finding& finding : verdict->findings) ++findings[std::string(Name(finding.code))];
@@ -62,6 +62,7 @@ bool IsKnown(const std::string& file, const Verdict& verdict) {
 
 void Show(const std::string& file, const Verdict& verdict) {
   if (IsKnown(file, verdict)) return;
+  if (!verdict.doubt.empty()) ADD_FAILURE() << file << "\n" << verdict.doubt;
   int shown = 0;
   for (const Finding& finding : verdict.findings) {
     if (++shown > 5) break;

@@ -94,16 +94,17 @@ class MutationTest : public testing::Test {
     const Result<check::Verdict> verdict = check::CheckPlan(module, report, target);
     ASSERT_TRUE(verdict.has_value()) << file;
     // Harm may show on a way that was not taken.
-    if (judgement.opinion == Opinion::kHarmless && !verdict->is_sound())
+    if (judgement.opinion == Opinion::kHarmless && verdict->is_unsound())
       judgement = Judge(module, report, target, accepted, Effort::kMuch);
     ++mutants_;
     Count& count = counts_[kind];
-    if (judgement.opinion == Opinion::kUnsure) {
+    const bool is_unsound = verdict->is_unsound();
+    const bool is_undecided = !is_unsound && !verdict->doubt.empty();
+    if (judgement.opinion == Opinion::kUnsure || is_undecided) {
       ++count.unsure;
       return;
     }
     const bool is_harmful = judgement.opinion == Opinion::kHarmful;
-    const bool is_unsound = !verdict->is_sound();
     if (is_harmful) {
       ++(is_unsound ? count.caught : count.missed);
     } else {
