@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "hlo/size_parts.h"
 #include "stowplan/hlo/element_type.h"
 
 namespace stowplan::check {
@@ -95,6 +96,34 @@ bool IsRowMajor(const ShapeTable& shapes, ShapeId id) {
   if (HasTiles(shapes, id)) return false;
   std::optional<std::vector<size_t>> order = OutsideIn(shapes, id);
   return order && std::ranges::is_sorted(WithoutOnes(shapes.dims(id), *std::move(order)));
+}
+
+bool IsPaddingApart(const ShapeTable& shapes, ShapeId a, ShapeId b) {
+  const Layout* layout = FindLayout(shapes, b);
+  if (layout == nullptr || (layout->tiles.empty() && layout->tail_padding <= 1)) return true;
+  const hlo::ByteCount padded = hlo::PaddedElements(shapes.dims(b), *layout);
+  if (padded && *padded == CountElements(shapes, b)) return true;
+  const Layout* other = FindLayout(shapes, a);
+  if (LieAlike(shapes, a, b)) return true;
+  if (other == nullptr || other->tiles != layout->tiles ||
+      ElementWidth(shapes, a) != ElementWidth(shapes, b))
+    return false;
+  // Tiles pad the innermost dimensions; how many there are of these is all that others say.
+  size_t tiled = 0;
+  for (const std::vector<int64_t>& tile : layout->tiles) tiled = std::max(tiled, tile.size());
+  const auto sizes = [&](ShapeId id) {
+    std::vector<int64_t> all;
+    const std::optional<std::vector<size_t>> order = OutsideIn(shapes, id);
+    if (!order || order->size() < tiled) return all;
+    for (const size_t d : *order) all.push_back(shapes.dims(id)[d]);
+    const auto inner = all.end() - static_cast<std::ptrdiff_t>(tiled);
+    const int64_t count = CheckedProduct({all.begin(), inner}).value_or(-1);
+    std::vector<int64_t> merged(inner, all.end());
+    merged.push_back(count);
+    return merged;
+  };
+  const std::vector<int64_t> first = sizes(a);
+  return !first.empty() && first == sizes(b);
 }
 
 int64_t CountElements(const ShapeTable& shapes, ShapeId id) {

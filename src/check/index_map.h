@@ -62,6 +62,9 @@ bool LieAlike(const hlo::ShapeTable& shapes, hlo::ShapeId a, hlo::ShapeId b);
 int64_t ElementWidth(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 // Whether the first dimension is the slowest in memory, and so on, with nothing in between.
 bool IsRowMajor(const hlo::ShapeTable& shapes, hlo::ShapeId id);
+// Whether no element of `a` lies on padding of `b` where such arrays begin at the same byte: it has
+// none, or both have the same.
+bool IsPaddingApart(const hlo::ShapeTable& shapes, hlo::ShapeId a, hlo::ShapeId b);
 // Negative when there are more than can be counted.
 int64_t CountElements(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 

@@ -138,10 +138,14 @@ Hazard Overwriting::Find(InstrId user, size_t k, uint32_t input, uint32_t output
   }
   const Hazard hazard =
       hazards_->Find(k, trees_.IndexOf(module_, from), trees_.IndexOf(module_, to), distance);
-  // Of what is no loop, it is known what is read, but not when.
-  if (hazard == Hazard::kNone && !IsPlainLoop(module_.instructions[user].opcode))
-    return Hazard::kUnknown;
-  return hazard;
+  if (hazard != Hazard::kNone) return hazard;
+  // Of what is no loop, it is known what is read, but not when. And padding may be written with the
+  // elements beside it: over padding, or over elements.
+  const bool is_known = IsPlainLoop(module_.instructions[user].opcode) &&
+                        IsPaddingApart(module_.shapes, trees_.shape(from), trees_.shape(to));
+  // No compiler that we know lets a result begin in the middle of an operand, so that nobody knows
+  // what else holds then.
+  return is_known && distance == 0 ? Hazard::kNone : Hazard::kUnknown;
 }
 
 }  // namespace stowplan::check
