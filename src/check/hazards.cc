@@ -128,7 +128,7 @@ class Meeting {
   void Take(const Access& from, const Access& to, const std::vector<Reads::Twins>& twins) {
     writer_.Require(from);
     reader_.Require(to);
-    StayInside(writer_, from);
+    if (!from.view.is_none()) StayInside(writer_, from);
     StayInside(reader_, to);
     for (const auto& [low, high] : twins) {
       if (!common_.contains(low) || !common_.contains(high)) continue;
@@ -512,6 +512,20 @@ Hazard Hazards::CheckOne(const Written& written, const Section& section, const A
   return hazard;
 }
 
+bool Hazards::IsUnderPadding(const Written& written, const Access& read, const Aim& aim) {
+  if (aim.padded == 0) return false;
+  Access to = read;
+  const std::optional<Expr> number = reads_.maps().PositionOf(to);
+  if (!number || !read.is_certain) return false;
+  Variables& variables = reads_.variables();
+  const Expr any = Expr::OfVar(variables.Add({0, aim.padded - 1}));
+  Meeting meeting(module_.shapes, variables);
+  meeting.Take({.view = {}, .index = {}, .constraints = {}, .outside = {}}, to, reads_.FindTwins());
+  meeting.MeetByPosition({any, ElementWidth(module_.shapes, written.access.view)},
+                         {*number, ElementWidth(module_.shapes, to.view)}, aim.distance);
+  return meeting.Solve(effort_) == LinearSystem::Answer::kYes;
+}
+
 Hazard Hazards::Check(const std::vector<Written>& written, const std::vector<Section>& sections,
                       const Aim& aim) {
   Hazard hazard = Hazard::kNone;
@@ -521,7 +535,7 @@ Hazard Hazards::Check(const std::vector<Written>& written, const std::vector<Sec
       if (read.operand != aim.operand || read.index != aim.input) continue;
       for (const Written& what : written) {
         const Hazard one = CheckOne(what, section, read.access, aim);
-        if (one == Hazard::kClash) return one;
+        if (one == Hazard::kClash || IsUnderPadding(what, read.access, aim)) return Hazard::kClash;
         if (one == Hazard::kUnknown) hazard = one;
       }
     }
@@ -531,10 +545,17 @@ Hazard Hazards::Check(const std::vector<Written>& written, const std::vector<Sec
 
 Hazard Hazards::Find(size_t operand, const std::vector<int64_t>& input,
                      const std::vector<int64_t>& output, int64_t distance) {
-  const Aim aim = {operand, input, distance};
   effort_ = kEffort;
   Bodies& bodies = reads_.bodies();
   const Bodies::Source source = bodies.Output(output);
+  Aim aim = {operand, input, distance};
+  // One element is read before its tile is written.
+  const ShapeId from = bodies.ShapeOf(
+      {.node = {}, .index = {}, .leaf = Bodies::Leaf{static_cast<uint32_t>(operand), input}});
+  const ShapeId to = bodies.ShapeOf(source);
+  if (CountElements(module_.shapes, to) > 1 &&
+      (distance != 0 || !IsPaddingApart(module_.shapes, from, to)))
+    aim.padded = CountPadded(module_.shapes, to);
   const int64_t count = CountElements(module_.shapes, bodies.ShapeOf(source));
   if (count == 0) return Hazard::kNone;
   if (count < 0) return Hazard::kUnknown;

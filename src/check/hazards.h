@@ -74,6 +74,8 @@ class Hazards {
     size_t operand = 0;
     const std::vector<int64_t>& input;
     int64_t distance = 0;
+    // Where padding of the result would lie on the operand: all elements that there is room for.
+    int64_t padded = 0;
   };
 
   [[nodiscard]] Target TargetOf(const std::vector<int64_t>& output, const Aim& aim);
@@ -96,6 +98,8 @@ class Hazards {
   [[nodiscard]] std::vector<Pairing> OtherSections(const std::vector<int64_t>& output,
                                                    const Target& target);
   [[nodiscard]] std::vector<std::vector<int64_t>> Outputs() const;
+  // Whether what is read lies where such padding does. Tiles are written whole.
+  [[nodiscard]] bool IsUnderPadding(const Written& written, const Access& read, const Aim& aim);
 
   // Expressions that are equal iff the turns are one; nothing when turns do not correspond.
   using Same = std::vector<std::pair<Expr, Expr>>;

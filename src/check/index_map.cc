@@ -98,13 +98,17 @@ bool IsRowMajor(const ShapeTable& shapes, ShapeId id) {
   return order && std::ranges::is_sorted(WithoutOnes(shapes.dims(id), *std::move(order)));
 }
 
+int64_t CountPadded(const ShapeTable& shapes, ShapeId id) {
+  const Layout* layout = FindLayout(shapes, id);
+  if (layout == nullptr || (layout->tiles.empty() && layout->tail_padding <= 1)) return 0;
+  const int64_t padded = hlo::PaddedElements(shapes.dims(id), *layout).value_or(0);
+  return padded == CountElements(shapes, id) ? 0 : padded;
+}
+
 bool IsPaddingApart(const ShapeTable& shapes, ShapeId a, ShapeId b) {
+  if (CountPadded(shapes, b) == 0 || LieAlike(shapes, a, b)) return true;
   const Layout* layout = FindLayout(shapes, b);
-  if (layout == nullptr || (layout->tiles.empty() && layout->tail_padding <= 1)) return true;
-  const hlo::ByteCount padded = hlo::PaddedElements(shapes.dims(b), *layout);
-  if (padded && *padded == CountElements(shapes, b)) return true;
   const Layout* other = FindLayout(shapes, a);
-  if (LieAlike(shapes, a, b)) return true;
   if (other == nullptr || other->tiles != layout->tiles ||
       ElementWidth(shapes, a) != ElementWidth(shapes, b))
     return false;

@@ -65,6 +65,8 @@ bool IsRowMajor(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 // Whether no element of `a` lies on padding of `b` where such arrays begin at the same byte: it has
 // none, or both have the same.
 bool IsPaddingApart(const hlo::ShapeTable& shapes, hlo::ShapeId a, hlo::ShapeId b);
+// Elements that there is room for; 0 where there is room for no more than there are.
+int64_t CountPadded(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 // Negative when there are more than can be counted.
 int64_t CountElements(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 

@@ -148,6 +148,8 @@ class Interpreter {
   void CheckConcatenation(InstrId id, const std::vector<const Node*>& inputs, const Node& result);
   void Compare(InstrId id, size_t k, size_t r, size_t w, const Node& read, const Node& written);
   static bool IsSimple(Opcode opcode);
+  bool IsSimple(InstrId id) const;
+  bool IsMixing(InstrId id, size_t k) const;
 
   // --- The end: the_end.cc ---
 

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that lie on operands.
+#include <algorithm>
+
 #include "mutate/run.h"
 
 namespace stowplan::mutate {
+
+namespace {
+
+constexpr int64_t kLargestElement = 16;  // bytes
+
+}  // namespace
 
 void Interpreter::Leaves(const Node& node, std::vector<const Node*>& out) {
   out.push_back(&node);
@@ -62,9 +70,51 @@ void Interpreter::Compare(InstrId id, size_t k, size_t r, size_t w, const Node& 
     Wrong(NameOf(id) + " writes into the middle of an operand");
     return;
   }
-  if (read.shape == written.shape && IsSimple(OpcodeOf(id))) return;
+  if (read.shape == written.shape && IsSimple(id)) return;
   if (OpcodeOf(id) == Opcode::kCopy && IsPlainCopy(read.shape, written.shape)) return;
+  if (IsMixing(id, k) && read_size > kLargestElement && written_size > kLargestElement) {
+    Wrong(NameOf(id) + " mixes elements, over an operand");
+    return;
+  }
   Unsure(NameOf(id) + " writes over an operand");
+}
+
+// Whether it reads each element for that element alone: element by element itself, or a fusion of
+// such instructions on arrays of one size.
+bool Interpreter::IsSimple(InstrId id) const {
+  if (OpcodeOf(id) != Opcode::kFusion) return IsSimple(OpcodeOf(id));
+  const hlo::Computation& body = module_.computations[module_.called_by(id)[0]];
+  const auto dims = [&](InstrId of) { return module_.shapes.dims(module_.instructions[of].shape); };
+  for (uint32_t k = 0; k < body.count; ++k) {
+    const InstrId inner(size_t{body.first.index} + k);
+    const Opcode opcode = OpcodeOf(inner);
+    if (opcode == Opcode::kParameter || opcode == Opcode::kConstant || opcode == Opcode::kIota)
+      continue;
+    const std::span<const InstrId> operands = module_.operands_of(inner);
+    if (opcode == Opcode::kBroadcast && OpcodeOf(operands[0]) == Opcode::kConstant) continue;
+    if (!IsSimple(opcode)) return false;
+    for (const InstrId operand : operands) {
+      if (!std::ranges::equal(dims(operand), dims(body.root))) return false;
+    }
+  }
+  return true;
+}
+
+// Whether elements of the result are made of other elements of operand k than their own.
+bool Interpreter::IsMixing(InstrId id, size_t k) const {
+  const auto is_mixing = [](Opcode opcode) {
+    return opcode == Opcode::kAllToAll || opcode == Opcode::kAllGather || opcode == Opcode::kDot;
+  };
+  if (OpcodeOf(id) != Opcode::kFusion) return is_mixing(OpcodeOf(id));
+  const hlo::CompId called = module_.called_by(id)[0];
+  const hlo::Computation& body = module_.computations[called];
+  for (uint32_t i = 0; i < body.count; ++i) {
+    const InstrId inner(size_t{body.first.index} + i);
+    if (is_mixing(OpcodeOf(inner)) &&
+        std::ranges::count(module_.operands_of(inner), module_.parameters_of(called)[k]) > 0)
+      return true;
+  }
+  return false;
 }
 
 bool Interpreter::IsSimple(Opcode opcode) {
@@ -83,6 +133,14 @@ bool Interpreter::IsSimple(Opcode opcode) {
     case Opcode::kAbs:
     case Opcode::kAnd:
     case Opcode::kOr:
+    case Opcode::kNot:
+    case Opcode::kXor:
+    case Opcode::kSelect:
+    case Opcode::kCompare:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kLog:
+    case Opcode::kPower:
       return true;
     default:
       return false;
