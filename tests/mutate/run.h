@@ -150,6 +150,7 @@ class Interpreter {
   static bool IsSimple(Opcode opcode);
   bool IsSimple(InstrId id) const;
   bool IsMixing(InstrId id, size_t k) const;
+  bool Moves(InstrId transpose) const;
 
   // --- The end: the_end.cc ---
 

@@ -100,17 +100,39 @@ bool Interpreter::IsSimple(InstrId id) const {
   return true;
 }
 
+// Whether a transposition moves elements: both layouts have the same order, the dimensions not.
+bool Interpreter::Moves(InstrId transpose) const {
+  const ShapeId from = module_.instructions[module_.operands_of(transpose)[0]].shape;
+  const ShapeId to = module_.instructions[transpose].shape;
+  const hlo::Attribute* order = module_.FindAttribute(transpose, AttributeKey::kDimensions);
+  if (order == nullptr || module_.shapes[from].layout != module_.shapes[to].layout) return false;
+  std::vector<int64_t> moved;
+  for (const int64_t d : Module::Rows(module_.ints, order->rows())) {
+    if (module_.shapes.dims(from)[static_cast<size_t>(d)] != 1) moved.push_back(d);
+  }
+  return !std::ranges::is_sorted(moved);
+}
+
 // Whether elements of the result are made of other elements of operand k than their own.
 bool Interpreter::IsMixing(InstrId id, size_t k) const {
-  const auto is_mixing = [](Opcode opcode) {
-    return opcode == Opcode::kAllToAll || opcode == Opcode::kAllGather || opcode == Opcode::kDot;
+  const auto is_mixing = [&](InstrId of) {
+    const Opcode opcode = OpcodeOf(of);
+    if (opcode == Opcode::kTranspose) return Moves(of);
+    // A library's call that says where it works in place, and does not say so here.
+    if (opcode == Opcode::kCustomCall) {
+      const hlo::Attribute* target = module_.FindAttribute(of, AttributeKey::kCustomCallTarget);
+      return target != nullptr && module_.view(target->text()).starts_with("__cudnn") &&
+             module_.FindAttribute(of, AttributeKey::kOutputToOperandAliasing) == nullptr;
+    }
+    return opcode == Opcode::kAllToAll || opcode == Opcode::kAllGather || opcode == Opcode::kDot ||
+           opcode == Opcode::kReverse;
   };
-  if (OpcodeOf(id) != Opcode::kFusion) return is_mixing(OpcodeOf(id));
+  if (OpcodeOf(id) != Opcode::kFusion) return is_mixing(id);
   const hlo::CompId called = module_.called_by(id)[0];
   const hlo::Computation& body = module_.computations[called];
   for (uint32_t i = 0; i < body.count; ++i) {
     const InstrId inner(size_t{body.first.index} + i);
-    if (is_mixing(OpcodeOf(inner)) &&
+    if (is_mixing(inner) &&
         std::ranges::count(module_.operands_of(inner), module_.parameters_of(called)[k]) > 0)
       return true;
   }
