@@ -407,15 +407,23 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
         read.bytes.end <= written.begin)
       continue;
-    const bool is_safe =
-        read.bytes.begin == written.begin && overwriting_.IsSafe(id, read.operand, read.part, part);
+    const Hazard hazard =
+        overwriting_.Find(id, read.operand, read.part, part, read.bytes.begin - written.begin);
     const uint32_t operand = trees_.top(module_.operands_of(id)[read.operand]) + read.part;
-    if (is_safe) {
-      Note(EventKind::kOver, {row, operand});
-    } else if (IsCodeToldOfOverlap(module_, id, read.operand, part == 0 ? 0 : part - 1)) {
-      DoubtOverwriting(id, row, operand);
-    } else {
-      witness_.AddInPlace(read.bytes, written, operand, row);
+    switch (hazard) {
+      case Hazard::kNone:
+        Note(EventKind::kOver, {row, operand});
+        break;
+      case Hazard::kClash:
+        if (IsCodeToldOfOverlap(module_, id, read.operand, part == 0 ? 0 : part - 1)) {
+          DoubtOverwriting(id, row, operand);
+        } else {
+          witness_.AddInPlace(read.bytes, written, operand, row);
+        }
+        break;
+      case Hazard::kUnknown:
+        DoubtOverwriting(id, row, operand);
+        break;
     }
   }
 }

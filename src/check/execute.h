@@ -44,10 +44,10 @@ struct Plan {
   const report::Report& report;
   const Trees& trees;
   const Places& places;
-  const std::vector<int64_t>& sizes;                     // by shape
+  const std::vector<int64_t>& sizes;                     // by row
   const std::vector<std::vector<hlo::InstrId>>& orders;  // by computation
 
-  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return sizes[trees.shape(row).index]; }
+  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return sizes[row]; }
   // The bytes of the part `row`, if it lies there.
   [[nodiscard]] Bytes BytesAt(PlaceId id, uint32_t row) const {
     const Place& place = places.rows[id];

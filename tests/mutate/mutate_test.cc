@@ -102,6 +102,9 @@ class MutationTest : public testing::Test {
     const bool is_undecided = !is_unsound && !verdict->doubt.empty();
     if (judgement.opinion == Opinion::kUnsure || is_undecided) {
       ++count.unsure;
+      if (std::getenv("STOWPLAN_SHOW") != nullptr)
+        std::cout << "not judged (" << Name(kind) << "): " << file << ": "
+                  << (is_undecided ? verdict->doubt : judgement.reason) << "\n";
       return;
     }
     const bool is_harmful = judgement.opinion == Opinion::kHarmful;

@@ -150,6 +150,9 @@ class Interpreter {
   static bool IsSimple(Opcode opcode);
   [[nodiscard]] bool IsSimpleFusion(InstrId id, size_t k, ShapeId shape) const;
   [[nodiscard]] bool MovesElements(InstrId id) const;
+  bool IsSimple(InstrId id) const;
+  bool IsMixing(InstrId id, size_t k) const;
+  bool Moves(InstrId transpose) const;
 
   // --- The end: the_end.cc ---
 

@@ -7,6 +7,12 @@
 
 namespace stowplan::mutate {
 
+namespace {
+
+constexpr int64_t kLargestElement = 16;  // bytes
+
+}  // namespace
+
 void Interpreter::Leaves(const Node& node, std::vector<const Node*>& out) {
   out.push_back(&node);
   for (const Node& part : node.parts) Leaves(part, out);
@@ -69,11 +75,12 @@ void Interpreter::Compare(InstrId id, size_t k, size_t r, size_t w, const Node& 
     Wrong(NameOf(id) + " writes into the middle of an operand");
     return;
   }
-  if (read.shape == written.shape && IsSimple(OpcodeOf(id))) return;
+  if (read.shape == written.shape && IsSimple(id)) return;
   if (OpcodeOf(id) == Opcode::kCopy && IsPlainCopy(read.shape, written.shape)) return;
   if (OpcodeOf(id) == Opcode::kFusion && IsSimpleFusion(id, k, written.shape)) return;
-  if (written_size > 8 && MovesElements(id)) {
-    Wrong(NameOf(id) + " writes over an operand that it reads out of order");
+  if ((IsMixing(id, k) || MovesElements(id)) && read_size > kLargestElement &&
+      written_size > kLargestElement) {
+    Wrong(NameOf(id) + " mixes elements, over an operand");
     return;
   }
   Unsure(NameOf(id) + " writes over an operand");
@@ -96,21 +103,34 @@ bool Interpreter::IsSimpleFusion(InstrId id, size_t k, ShapeId shape) const {
   return true;
 }
 
+// Whether it reads each element for that element alone: element by element itself, or a fusion of
+// such instructions on arrays of one size.
+bool Interpreter::IsSimple(InstrId id) const {
+  if (OpcodeOf(id) != Opcode::kFusion) return IsSimple(OpcodeOf(id));
+  const hlo::Computation& body = module_.computations[module_.called_by(id)[0]];
+  const auto dims = [&](InstrId of) { return module_.shapes.dims(module_.instructions[of].shape); };
+  for (uint32_t k = 0; k < body.count; ++k) {
+    const InstrId inner(size_t{body.first.index} + k);
+    const Opcode opcode = OpcodeOf(inner);
+    if (opcode == Opcode::kParameter || opcode == Opcode::kConstant || opcode == Opcode::kIota)
+      continue;
+    const std::span<const InstrId> operands = module_.operands_of(inner);
+    if (opcode == Opcode::kBroadcast && OpcodeOf(operands[0]) == Opcode::kConstant) continue;
+    if (!IsSimple(opcode)) return false;
+    for (const InstrId operand : operands) {
+      if (!std::ranges::equal(dims(operand), dims(body.root))) return false;
+    }
+  }
+  return true;
+}
+
 // Elements of the operand go elsewhere, or into many elements of the result, and no library does
 // this in place.
 bool Interpreter::MovesElements(InstrId id) const {
   switch (OpcodeOf(id)) {
-    case Opcode::kAllGather:
-    case Opcode::kAllToAll:
     case Opcode::kConvolution:
-    case Opcode::kDot:
     case Opcode::kReduceWindow:
-    case Opcode::kReverse:
       return true;
-    case Opcode::kCustomCall: {
-      const hlo::Attribute* target = module_.FindAttribute(id, AttributeKey::kCustomCallTarget);
-      return target != nullptr && module_.view(target->text()).starts_with("__cudnn$");
-    }
     case Opcode::kFusion: {
       const hlo::Attribute* config = module_.FindAttribute(id, AttributeKey::kBackendConfig);
       const Opcode root = OpcodeOf(module_.computations[module_.called_by(id)[0]].root);
@@ -120,6 +140,45 @@ bool Interpreter::MovesElements(InstrId id) const {
     default:
       return false;
   }
+}
+
+// Whether a transposition moves elements: both layouts have the same order, the dimensions not.
+bool Interpreter::Moves(InstrId transpose) const {
+  const ShapeId from = module_.instructions[module_.operands_of(transpose)[0]].shape;
+  const ShapeId to = module_.instructions[transpose].shape;
+  const hlo::Attribute* order = module_.FindAttribute(transpose, AttributeKey::kDimensions);
+  if (order == nullptr || module_.shapes[from].layout != module_.shapes[to].layout) return false;
+  std::vector<int64_t> moved;
+  for (const int64_t d : Module::Rows(module_.ints, order->rows())) {
+    if (module_.shapes.dims(from)[static_cast<size_t>(d)] != 1) moved.push_back(d);
+  }
+  return !std::ranges::is_sorted(moved);
+}
+
+// Whether elements of the result are made of other elements of operand k than their own.
+bool Interpreter::IsMixing(InstrId id, size_t k) const {
+  const auto is_mixing = [&](InstrId of) {
+    const Opcode opcode = OpcodeOf(of);
+    if (opcode == Opcode::kTranspose) return Moves(of);
+    // A library's call that says where it works in place, and does not say so here.
+    if (opcode == Opcode::kCustomCall) {
+      const hlo::Attribute* target = module_.FindAttribute(of, AttributeKey::kCustomCallTarget);
+      return target != nullptr && module_.view(target->text()).starts_with("__cudnn") &&
+             module_.FindAttribute(of, AttributeKey::kOutputToOperandAliasing) == nullptr;
+    }
+    return opcode == Opcode::kAllToAll || opcode == Opcode::kAllGather || opcode == Opcode::kDot ||
+           opcode == Opcode::kReverse;
+  };
+  if (OpcodeOf(id) != Opcode::kFusion) return is_mixing(id);
+  const hlo::CompId called = module_.called_by(id)[0];
+  const hlo::Computation& body = module_.computations[called];
+  for (uint32_t i = 0; i < body.count; ++i) {
+    const InstrId inner(size_t{body.first.index} + i);
+    if (is_mixing(inner) &&
+        std::ranges::count(module_.operands_of(inner), module_.parameters_of(called)[k]) > 0)
+      return true;
+  }
+  return false;
 }
 
 bool Interpreter::IsSimple(Opcode opcode) {
@@ -138,6 +197,14 @@ bool Interpreter::IsSimple(Opcode opcode) {
     case Opcode::kAbs:
     case Opcode::kAnd:
     case Opcode::kOr:
+    case Opcode::kNot:
+    case Opcode::kXor:
+    case Opcode::kSelect:
+    case Opcode::kCompare:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kLog:
+    case Opcode::kPower:
       return true;
     default:
       return false;
