@@ -5,7 +5,10 @@
     python tests/oracle/third_party.py --platform tpu-v5e --stowplan build/stowplan --keep OUT --only '^flax|^haiku'
 
 The programs are listed in libraries/*_programs.py: models, train steps, solvers and samplers at small sizes, with
-parameters drawn at random. Only the libraries are needed, as `pip install` gives them; those not installed are left out.
+parameters drawn at random. Only the libraries are needed; those not installed are left out:
+
+    pip install flax dm-haiku equinox diffrax numpyro optax jraph distrax blackjax lineax optimistix jaxopt 'transformers<5'
+
 Each program is compiled by the jaxlib of this Python, ahead of time for a TPU; its plan is checked, and compared with
 the one that `stowplan assign` makes. One called unsound is run, where there is a device, against the same operations one
 by one, each compiled alone.
