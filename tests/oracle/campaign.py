@@ -40,7 +40,8 @@ USES = "\nUsed values:\n"
 def job_of(seed, platform):
     """Most programs are of one device. Some on the CPU are larger, so that its kernels are run by several threads."""
     level, devices = {6: ("hlo", 1), 7: ("hlo", 1), 8: ("jax", 4), 9: ("hlo", 4)}.get(seed % 10, ("jax", 1))
-    return {"key": str(seed), "seed": seed, "level": level, "devices": devices, "large": platform != "cpu" or seed % 16 == 0}
+    return {"key": str(seed), "name": f"prog_{seed}_{level}{devices}", "seed": seed, "level": level, "devices": devices,
+            "large": platform != "cpu" or seed % 16 == 0}
 
 
 def environment(platform, dumps):
@@ -59,9 +60,10 @@ def environment(platform, dumps):
 class Worker:
     """Compiles and runs jobs in child processes; one that dies or hangs costs only the program it was at."""
 
-    def __init__(self, platform, folder):
+    def __init__(self, platform, folder, script="campaign_worker.py"):
         self.platform = platform
         self.folder = pathlib.Path(folder)
+        self.script = HERE / script
         self.version = None
 
     def run(self, jobs):
@@ -83,8 +85,7 @@ class Worker:
             left = [j for j in left if j["key"] not in done]
             if left and begun is not None and begun not in done:
                 lost = next(j for j in left if j["key"] == begun)
-                records.append({"key": lost["key"], "name": f"prog_{lost['seed']}_{lost['level']}{lost['devices']}", "features": [],
-                                "run": "crash", "why": end[-600:]})
+                records.append({"key": lost["key"], "name": lost["name"], "features": [], "run": "crash", "why": end[-600:]})
                 left.remove(lost)
             elif left and not done:
                 records += [{"key": j["key"], "name": "", "features": [], "run": "no worker", "why": end[-600:]} for j in left]
@@ -95,7 +96,7 @@ class Worker:
         """What it said at its end."""
         errors = self.folder / "stderr"
         with errors.open("wb") as stderr:
-            process = subprocess.Popen([sys.executable, str(HERE / "campaign_worker.py"), str(log)], stdin=subprocess.PIPE,
+            process = subprocess.Popen([sys.executable, str(self.script), str(log)], stdin=subprocess.PIPE,
                                        stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=True,
                                        env=environment(self.platform, self.folder / "dumps"))
             try:
