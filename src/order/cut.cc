@@ -85,7 +85,7 @@ void Cutter::AddCost(uint32_t life, int64_t bytes, Node except, int64_t& fixed) 
 }
 
 int64_t Cutter::AddLives(Node node) {
-  int64_t fixed = problem_.inner[node];
+  int64_t fixed = problem_.least_inner[node];
   for (uint32_t i = 0; i < problem_.lives.size(); ++i) {
     const Life& life = problem_.lives[i];
     if (life.is_capped || life.size == 0) continue;

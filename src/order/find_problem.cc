@@ -2,10 +2,12 @@
 #include "order/find_problem.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "assign/can_share.h"
 #include "base/checked_math.h"
 #include "best/unit.h"
+#include "order/effects.h"
 
 namespace stowplan::order {
 namespace {
@@ -30,12 +32,62 @@ bool IsBlind(Opcode opcode) {
   }
 }
 
+using Counting = Surroundings::Counting;
+
+// Whether a buffer's bytes are a part of the objective.
+Counting CountingOf(const Surroundings& around, BufferId id, Objective objective) {
+  const Analysis& analysis = around.analysis;
+  const int64_t color = around.measured.buffer_colors[id.index];
+  if (color != 0 && color != around.rules.preset_space) return Counting::kNot;
+  bool is_given = false;
+  const std::span<const ValueId> values = analysis.buffers.values_of(id);
+  for (const ValueId value : values) {
+    const hlo::Instruction& row = around.module.instructions[analysis.flow.instruction(value)];
+    if (row.opcode == Opcode::kConstant ||
+        around.module.shapes.is_tuple(analysis.flow.shape(value)))
+      return Counting::kNot;
+    is_given = is_given || (row.opcode == Opcode::kParameter && row.parent == around.module.entry);
+  }
+  const bool is_result = analysis.buffers.is_live_out[id.index] != 0;
+  // Parameters that nobody overwrites are there all the time.
+  const bool is_left_out =
+      objective == Objective::kTemporaries ? is_given || is_result : is_given && values.size() == 1;
+  if (is_left_out) return Counting::kNot;
+  return color == 0 ? Counting::kCounts : Counting::kCapped;
+}
+
+// By time: all that counts, those that are written over others as one.
+std::vector<int64_t> LoadsOf(const Surroundings& around) {
+  std::vector<ValueId> values;
+  for (size_t b = 0; b < around.countings.size(); ++b) {
+    if (around.countings[b] != Counting::kCounts) continue;
+    for (const ValueId value : around.analysis.buffers.values_of(BufferId(b))) {
+      if (around.analysis.live.of(value).exists()) values.push_back(value);
+    }
+  }
+  ShareRules share(around.module, around.analysis, around.rules);
+  const Units units =
+      FindUnits(around.module, around.analysis, values, around.measured.sizes, share);
+  std::vector<int64_t> loads(static_cast<size_t>(around.analysis.schedule.end()) + 2, 0);
+  const int64_t alignment = around.rules.AlignmentOf(0);
+  for (const Unit& unit : units.units) {
+    // MeasureBuffers saw to it that this fits.
+    const int64_t size = *CheckedRoundUp(unit.size, alignment);
+    for (const Segment& segment : unit.segments) {
+      loads[static_cast<size_t>(segment.start)] += size;
+      loads[std::min(static_cast<size_t>(segment.end), loads.size() - 1)] -= size;
+    }
+  }
+  for (size_t t = 1; t < loads.size(); ++t) loads[t] += loads[t - 1];
+  return loads;
+}
+
 class Finder {
  public:
-  Finder(const Surroundings& around, const Graph& graph, Objective objective)
+  Finder(const Surroundings& around, const Graph& graph, std::span<const int64_t> slacks)
       : around_(around),
         graph_(graph),
-        objective_(objective),
+        slacks_(slacks),
         share_(around.module, around.analysis, around.rules),
         owners_(around.module.computations.size(), kNoNode),
         life_of_value_(around.analysis.flow.values.size(), kNoLife) {
@@ -84,24 +136,6 @@ class Finder {
     return parent == graph_.computation || owners_[parent.index] != kNoNode;
   }
 
-  // Whether the buffer's bytes are a part of the objective.
-  [[nodiscard]] bool Counts(BufferId id) const {
-    const int64_t color = around_.measured.buffer_colors[id.index];
-    if (color != 0 && color != around_.rules.preset_space) return false;
-    bool is_given = false;
-    const std::span<const ValueId> values = analysis().buffers.values_of(id);
-    for (const ValueId value : values) {
-      const hlo::Instruction& row = module().instructions[analysis().flow.instruction(value)];
-      if (row.opcode == Opcode::kConstant) return false;
-      if (module().shapes.is_tuple(analysis().flow.shape(value))) return false;
-      is_given = is_given || (row.opcode == Opcode::kParameter && row.parent == module().entry);
-    }
-    const bool is_result = analysis().buffers.is_live_out[id.index] != 0;
-    if (objective_ == Objective::kTemporaries) return !is_given && !is_result;
-    // Parameters that nobody overwrites are there all the time.
-    return !is_given || values.size() > 1;
-  }
-
   [[nodiscard]] std::vector<Node> TouchesOf(ValueId id) const {
     std::vector<Node> touches;
     const auto add = [&](InstrId instruction) {
@@ -128,15 +162,14 @@ class Finder {
   }
 
   void AddBuffer(BufferId id) {
-    const bool counts = Counts(id);
+    const bool counts = around_.countings[id.index] != Counting::kNot;
     // Who reads a value comes before who overwrites it, whether its bytes count or not.
     if (!counts && analysis().buffers.values_of(id).size() < 2) return;
-    const bool is_capped = counts && around_.measured.buffer_colors[id.index] != 0;
+    const bool is_capped = around_.countings[id.index] == Counting::kCapped;
     std::vector<ValueId> values;
     for (const ValueId value : analysis().buffers.values_of(id)) {
       if (analysis().live.of(value).exists()) values.push_back(value);
     }
-    if (counts && !is_capped) counted_.insert(counted_.end(), values.begin(), values.end());
     std::ranges::stable_sort(values, {}, [&](ValueId v) { return analysis().live.of(v).start; });
     const int64_t alignment = around_.rules.AlignmentOf(around_.measured.buffer_colors[id.index]);
     // MeasureBuffers saw to it that this fits.
@@ -213,42 +246,52 @@ class Finder {
   void FindInner() {
     const Schedule& schedule = analysis().schedule;
     if (std::ranges::none_of(owners_, [](Node owner) { return owner != kNoNode; })) return;
-    const Units units = FindUnits(module(), analysis(), counted_, around_.measured.sizes, share_);
-    std::vector<int64_t> load(static_cast<size_t>(schedule.end()) + 2, 0);
-    const int64_t alignment = around_.rules.AlignmentOf(0);
-    for (const Unit& unit : units.units) {
-      const int64_t size = *CheckedRoundUp(unit.size, alignment);
-      for (const Segment& segment : unit.segments) {
-        load[static_cast<size_t>(segment.start)] += size;
-        load[std::min(static_cast<size_t>(segment.end), load.size() - 1)] -= size;
-      }
-    }
-    for (size_t t = 1; t < load.size(); ++t) load[t] += load[t - 1];
+    std::vector<int64_t> slacks(graph_.instructions.size(), 0);
     for (size_t c = 0; c < owners_.size(); ++c) {
       if (owners_[c] == kNoNode) continue;
       const Schedule::Span span = schedule.spans[c];
       const int64_t outside =
-          load[static_cast<size_t>(schedule.time(graph_.instructions[owners_[c]]))];
+          around_.loads[static_cast<size_t>(schedule.time(graph_.instructions[owners_[c]]))];
       int64_t& inner = parts_.inner[owners_[c]];
       for (int64_t t = span.start; t < span.end; ++t)
-        inner = std::max(inner, load[static_cast<size_t>(t)] - outside);
+        inner = std::max(inner, around_.loads[static_cast<size_t>(t)] - outside);
+      slacks[owners_[c]] = std::max(slacks[owners_[c]], slacks_[c]);
     }
+    parts_.least_inner = parts_.inner;
+    for (Node i = 0; i < slacks.size(); ++i)
+      parts_.least_inner[i] = std::max<int64_t>(parts_.inner[i] - slacks[i], 0);
   }
 
   const Surroundings& around_;
   const Graph& graph_;
-  const Objective objective_;
+  const std::span<const int64_t> slacks_;
   ShareRules share_;
   std::vector<Node> owners_;             // by computation
   std::vector<uint32_t> life_of_value_;  // by value
-  std::vector<ValueId> counted_;         // of the objective, in the large memory
   ProblemParts parts_;
 };
 
 }  // namespace
 
-Problem FindProblem(const Surroundings& around, const Graph& graph, Objective objective) {
-  return Finder(around, graph, objective).Find();
+Result<Surroundings> FindSurroundings(const hlo::Module& module, const Analysis& analysis,
+                                      const Rules& rules, Objective objective) {
+  STOWPLAN_TRY(BufferSizes measured, MeasureBuffers(module, analysis, rules));
+  Surroundings around = {.module = module,
+                         .analysis = analysis,
+                         .rules = rules,
+                         .measured = std::move(measured),
+                         .countings = {},
+                         .loads = {},
+                         .effects = FindEffects(module)};
+  for (size_t b = 0; b < analysis.buffers.size(); ++b)
+    around.countings.push_back(CountingOf(around, BufferId(b), objective));
+  around.loads = LoadsOf(around);
+  return around;
+}
+
+Problem FindProblem(const Surroundings& around, const Graph& graph,
+                    std::span<const int64_t> slacks) {
+  return Finder(around, graph, slacks).Find();
 }
 
 }  // namespace stowplan::order

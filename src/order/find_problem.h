@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "assign/rules.h"
@@ -11,6 +12,7 @@
 #include "live/analysis.h"
 #include "order/graph.h"
 #include "order/problem.h"
+#include "stowplan/base/diagnostic.h"
 
 namespace stowplan::order {
 
@@ -22,14 +24,23 @@ enum class Objective : uint8_t {
 };
 inline constexpr Objective kObjectives[] = {Objective::kAll, Objective::kTemporaries};
 
+// What all computations of a module have in common.
 struct Surroundings {
   const hlo::Module& module;
   const Analysis& analysis;
   const Rules& rules;
-  const BufferSizes& measured;
+  BufferSizes measured;
+  enum class Counting : uint8_t { kNot, kCounts, kCapped };
+  std::vector<Counting> countings;  // by buffer
+  std::vector<int64_t> loads;       // by time, of the order that the module has
+  std::vector<uint8_t> effects;     // FindEffects
 };
+Result<Surroundings> FindSurroundings(const hlo::Module& module, const Analysis& analysis,
+                                      const Rules& rules, Objective objective);
 
 // The inner bytes of nodes that call computations are those of the order in which these are now.
-Problem FindProblem(const Surroundings& around, const Graph& graph, Objective objective);
+// `slacks`: by computation, how far its peak may be above the best of all its orders.
+Problem FindProblem(const Surroundings& around, const Graph& graph,
+                    std::span<const int64_t> slacks);
 
 }  // namespace stowplan::order

@@ -15,8 +15,9 @@ using hlo::Opcode;
 
 class GraphMaker {
  public:
-  GraphMaker(const Module& module, hlo::CompId computation, Overlap overlap)
-      : module_(module), overlap_(overlap), has_effect_(FindEffects(module)) {
+  GraphMaker(const Module& module, hlo::CompId computation, Overlap overlap,
+             std::span<const uint8_t> effects)
+      : module_(module), overlap_(overlap), effects_(effects) {
     graph_.computation = computation;
     graph_.nodes.assign(module.instructions.size(), kNoNode);
   }
@@ -72,7 +73,7 @@ class GraphMaker {
     Node last = kNoNode;
     for (Node i = 0; i < graph_.instructions.size(); ++i) {
       const InstrId id = graph_.instructions[i];
-      if (has_effect_[id.index] == 0) continue;
+      if (effects_[id.index] == 0) continue;
       // Who waits may wait elsewhere if overlap does not matter.
       if (overlap_ == Overlap::kIgnore && IsDone(module_.instructions[id].opcode)) continue;
       AddEdge(last, i);
@@ -123,7 +124,7 @@ class GraphMaker {
 
   const Module& module_;
   const Overlap overlap_;
-  const std::vector<uint8_t> has_effect_;
+  const std::span<const uint8_t> effects_;
   Graph graph_;
 };
 
@@ -141,8 +142,9 @@ bool IsTransparent(Opcode opcode) {
   }
 }
 
-Graph MakeGraph(const Module& module, hlo::CompId computation, Overlap overlap) {
-  return GraphMaker(module, computation, overlap).Make();
+Graph MakeGraph(const Module& module, hlo::CompId computation, Overlap overlap,
+                std::span<const uint8_t> effects) {
+  return GraphMaker(module, computation, overlap, effects).Make();
 }
 
 std::vector<InstrId> FullOrder(const Module& module, const Graph& graph,

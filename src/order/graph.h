@@ -30,8 +30,9 @@ struct Graph {
   [[nodiscard]] Node NodeOf(hlo::InstrId id) const { return nodes[id.index]; }
 };
 
-// Requires a scheduled computation.
-Graph MakeGraph(const hlo::Module& module, hlo::CompId computation, Overlap overlap);
+// Requires a scheduled computation. `effects` are FindEffects'.
+Graph MakeGraph(const hlo::Module& module, hlo::CompId computation, Overlap overlap,
+                std::span<const uint8_t> effects);
 
 // Whether the instruction only names what another one has computed.
 bool IsTransparent(hlo::Opcode opcode);

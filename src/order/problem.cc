@@ -79,6 +79,7 @@ Problem MakeProblem(ProblemParts parts) {
   Problem problem;
   const size_t nodes = parts.inner.size();
   problem.inner = std::move(parts.inner);
+  problem.least_inner = parts.least_inner.empty() ? problem.inner : std::move(parts.least_inner);
   SortUnique(parts.edges);
   problem.after = Lists(nodes, parts.edges);
   problem.before = Lists(nodes, Swapped(parts.edges));

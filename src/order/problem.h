@@ -36,8 +36,10 @@ struct Overwrite {
 
 struct Problem {
   std::vector<int64_t> inner;  // by node: bytes it needs while it runs, besides all lives
-  Lists before;                // by node: what it depends on
-  Lists after;                 // by node: what depends on it
+  // By node: what of it no order of what it calls can avoid. The bound is made of these.
+  std::vector<int64_t> least_inner;
+  Lists before;  // by node: what it depends on
+  Lists after;   // by node: what depends on it
   std::vector<Life> lives;
   Lists touches;                      // by life: the nodes that need it, with `begin`, ascending
   Lists touched;                      // by node: the lives it needs
@@ -54,6 +56,7 @@ struct Problem {
 // What Problem is made of. Edges are (earlier, later).
 struct ProblemParts {
   std::vector<int64_t> inner;
+  std::vector<int64_t> least_inner;  // empty: the same
   std::vector<std::pair<Node, Node>> edges;
   std::vector<Life> lives;
   std::vector<std::vector<Node>> touches;  // by life

@@ -207,6 +207,8 @@ class Solver {
     const std::optional<Order> best = FindBestOrder(problem_, given_.capped_peak, kMostStates);
     if (!best) return;
     Try(*best);
+    // What callees need may fall: then this proves nothing.
+    if (problem_.least_inner != problem_.inner) return;
     // Proved by exhaustion: no single node is the witness.
     bound_ = loads_.peak;
     witness_ = kNoNode;
