@@ -21,17 +21,14 @@ bool HasEffect(const hlo::Module& module, InstrId id) {
     case Opcode::kRecvDone:
     case Opcode::kAllReduce:
     case Opcode::kAllReduceStart:
-    case Opcode::kAllReduceDone:
     case Opcode::kAllGather:
     case Opcode::kAllGatherStart:
-    case Opcode::kAllGatherDone:
     case Opcode::kAllToAll:
     case Opcode::kRaggedAllToAll:
     case Opcode::kReduceScatter:
     case Opcode::kCollectiveBroadcast:
     case Opcode::kCollectivePermute:
     case Opcode::kCollectivePermuteStart:
-    case Opcode::kCollectivePermuteDone:
     case Opcode::kRng:
     case Opcode::kRngGetAndUpdateState:
       return true;

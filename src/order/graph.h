@@ -13,25 +13,23 @@
 
 namespace stowplan::order {
 
-// What becomes of the work between the start and the done of an asynchronous operation.
-enum class Overlap : uint8_t {
-  kKeep,    // it stays between them
-  kIgnore,  // it may go elsewhere, and the operation then overlaps with less
-};
-
 struct Graph {
   hlo::CompId computation;
   // By node. Parameters, constants, bitcasts and get-tuple-elements do nothing at run time and are
   // no nodes: they go where they are read.
   std::vector<hlo::InstrId> instructions;
   std::vector<Node> nodes;  // by instruction of the module; kNoNode for all others
+  // By instruction of the module: its node, or that of what it names; kNoNode for parameters and
+  // constants.
+  std::vector<Node> sources;
   std::vector<std::pair<Node, Node>> edges;
 
   [[nodiscard]] Node NodeOf(hlo::InstrId id) const { return nodes[id.index]; }
+  [[nodiscard]] Node SourceOf(hlo::InstrId id) const { return sources[id.index]; }
 };
 
 // Requires a scheduled computation. `effects` are FindEffects'.
-Graph MakeGraph(const hlo::Module& module, hlo::CompId computation, Overlap overlap,
+Graph MakeGraph(const hlo::Module& module, hlo::CompId computation,
                 std::span<const uint8_t> effects);
 
 // Whether the instruction only names what another one has computed.

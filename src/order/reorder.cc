@@ -2,8 +2,12 @@
 #include "order/reorder.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
+#include "base/checked_math.h"
+#include "order/overlap.h"
 #include "order/solve.h"
 
 namespace stowplan::order {
@@ -83,19 +87,74 @@ class Reorderer {
   }
 
   bool ReorderOne(const Surroundings& around, CompId id) {
-    const Graph graph = MakeGraph(module_, id, options_.overlap, around.effects);
-    const Problem problem = FindProblem(around, graph, slacks_);
-    const Answer answer = Solve(problem, {.should_stop = options_.should_stop});
+    const Graph graph = MakeGraph(module_, id, around.effects);
+    const Solved solved = SolveWithOverlap(around, graph);
+    const Answer& answer = solved.answer;
     done_.push_back(
         {.computation = id,
          .given_peak = answer.given_peak,
          .peak = answer.peak,
          .bound = answer.bound,
-         .witness = answer.witness == kNoNode ? InstrId() : graph.instructions[answer.witness]});
+         .witness = answer.witness == kNoNode ? InstrId() : graph.instructions[answer.witness],
+         .overlap = solved.overlap,
+         .lost_overlap = solved.lost_overlap});
     slacks_[id.index] = std::max<int64_t>(answer.peak - answer.bound, 0);
     if (answer.peak >= answer.given_peak) return false;
     SetSchedule(module_, id, FullOrder(module_, graph, answer.order));
     return true;
+  }
+
+  struct Solved {
+    Answer answer;
+    int64_t overlap = 0;
+    int64_t lost_overlap = 0;
+  };
+
+  // Those pairs that most work overlaps with are kept as they are, as few as possible.
+  Solved SolveWithOverlap(const Surroundings& around, const Graph& graph) const {
+    std::vector<AsyncPair> pairs = FindAsyncPairs(module_, graph);
+    const Problem free = FindProblem(around, graph, slacks_);
+    const std::vector<int64_t> given = OverlappedWork(free, pairs, GivenOrder(free));
+    std::vector<size_t> by_work(pairs.size());
+    std::iota(by_work.begin(), by_work.end(), 0);
+    std::ranges::stable_sort(by_work, std::greater(), [&](size_t k) { return given[k]; });
+    const auto solve = [&](size_t kept) {
+      std::vector<AsyncPair> kept_pairs;
+      for (size_t k = 0; k < kept; ++k) kept_pairs.push_back(pairs[by_work[k]]);
+      std::ranges::sort(kept_pairs, {}, &AsyncPair::done);
+      Graph constrained = graph;
+      KeepOverlap(kept_pairs, graph.instructions.size(), constrained.edges);
+      const Problem problem = FindProblem(around, constrained, slacks_);
+      Solved solved = {.answer = Solve(problem, {.should_stop = options_.should_stop})};
+      const std::vector<int64_t> now = OverlappedWork(problem, pairs, solved.answer.order);
+      for (size_t k = 0; k < pairs.size(); ++k) {
+        solved.overlap = SaturatingAdd(solved.overlap, given[k]);
+        solved.lost_overlap =
+            SaturatingAdd(solved.lost_overlap, std::max<int64_t>(given[k] - now[k], 0));
+      }
+      return solved;
+    };
+    const auto is_allowed = [&](const Solved& solved) {
+      return static_cast<double>(solved.lost_overlap) <=
+             static_cast<double>(solved.overlap) * static_cast<double>(options_.overlap_loss) / 100;
+    };
+    if (options_.overlap_loss == 0 || pairs.empty()) return solve(pairs.size());
+    size_t low = 0;
+    size_t high = pairs.size();
+    Solved best = solve(0);
+    if (is_allowed(best)) return best;
+    best = solve(high);
+    while (low + 1 < high) {
+      const size_t middle = low + (high - low) / 2;
+      Solved next = solve(middle);
+      if (is_allowed(next)) {
+        high = middle;
+        if (next.answer.peak <= best.answer.peak) best = std::move(next);
+      } else {
+        low = middle;
+      }
+    }
+    return best;
   }
 
   hlo::Module& module_;

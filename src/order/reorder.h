@@ -14,7 +14,9 @@
 namespace stowplan::order {
 
 struct ReorderOptions {
-  Overlap overlap = Overlap::kKeep;
+  // How much of the work between starts and dones of asynchronous operations may go elsewhere, in
+  // percent. 0: it stays where it is.
+  int64_t overlap_loss = 0;
   Objective objective = Objective::kAll;
   std::function<bool()> should_stop;
 };
@@ -24,8 +26,11 @@ struct ReorderedComputation {
   hlo::CompId computation;
   int64_t given_peak = 0;
   int64_t peak = 0;
-  int64_t bound = 0;  // no order of the computation has a lower peak
-  hlo::InstrId witness;
+  int64_t bound = 0;     // no order of the computation has a lower peak
+  hlo::InstrId witness;  // the instruction that has no smaller load in any order
+  // Bytes touched by the work between starts and dones, before, and what of it went elsewhere.
+  int64_t overlap = 0;
+  int64_t lost_overlap = 0;
 };
 
 struct Reordered {
