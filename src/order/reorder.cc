@@ -99,7 +99,7 @@ class Reorderer {
          .overlap = solved.overlap,
          .lost_overlap = solved.lost_overlap});
     slacks_[id.index] = std::max<int64_t>(answer.peak - answer.bound, 0);
-    if (answer.peak >= answer.given_peak) return false;
+    if (!done_.back().is_changed()) return false;
     SetSchedule(module_, id, FullOrder(module_, graph, answer.order));
     return true;
   }
@@ -172,6 +172,15 @@ Result<Reordered> Reorder(const hlo::Module& module, const Rules& rules,
   Reordered result = {.module = module, .computations = {}};
   STOWPLAN_TRY(result.computations, Reorderer(result.module, rules, options).Run());
   return result;
+}
+
+Result<int64_t> FindPeak(const hlo::Module& module, const Analysis& analysis, const Rules& rules) {
+  STOWPLAN_TRY(const Surroundings around,
+               FindSurroundings(module, analysis, rules, Objective::kAll));
+  const Graph graph = MakeGraph(module, module.entry, around.effects);
+  const std::vector<int64_t> slacks(module.computations.size(), 0);
+  const Problem problem = FindProblem(around, graph, slacks);
+  return ComputeLoads(problem, GivenOrder(problem)).peak;
 }
 
 }  // namespace stowplan::order

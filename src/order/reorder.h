@@ -31,6 +31,8 @@ struct ReorderedComputation {
   // Bytes touched by the work between starts and dones, before, and what of it went elsewhere.
   int64_t overlap = 0;
   int64_t lost_overlap = 0;
+
+  [[nodiscard]] bool is_changed() const { return peak < given_peak; }
 };
 
 struct Reordered {
@@ -41,5 +43,8 @@ struct Reordered {
 // Requires a scheduled module without complaints (hlo::Verify).
 Result<Reordered> Reorder(const hlo::Module& module, const Rules& rules,
                           const ReorderOptions& options);
+
+// The peak of a module's own order, by Objective::kAll.
+Result<int64_t> FindPeak(const hlo::Module& module, const Analysis& analysis, const Rules& rules);
 
 }  // namespace stowplan::order
