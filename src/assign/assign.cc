@@ -86,7 +86,8 @@ void Assigner::Start(bool sweeps) {
                  .is_swept = sweeps};
   is_done_.assign(analysis_.buffers.size(), 0);
   delayed_.clear();
-  stack_ = {};
+  stacks_.clear();
+  stack_times_.clear();
   tenancies_.clear();
 }
 

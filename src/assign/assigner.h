@@ -46,7 +46,7 @@ class Assigner {
   // pack_space.cc
   void PackTemporaries();
   void PackPresetSpace();
-  void PackSpace(int64_t color, std::span<const ValueId> values);
+  void PackSpace(int64_t color, std::span<const ValueId> values, ShareRules& share);
 
   // fill_holes.cc: removes from `values`, of space 0, what fits into the heap of the lending space.
   void FillHoles(std::vector<ValueId>& values);
@@ -55,7 +55,7 @@ class Assigner {
   [[nodiscard]] bool IsContextBuffer(BufferId id) const;
   void PlaceContexts();
   void AssignContext(BufferId id);
-  // Into the SparseCore's stack, once that is no longer needed.
+  // Into a stack of the SparseCore, while that is not needed.
   bool ReuseStack(BufferId id);
 
   // reuse.cc: buffers that move into an allocation that exists.
@@ -64,6 +64,8 @@ class Assigner {
   bool TryAssign(AllocationId allocation, BufferId id);
   void AddTenants(AllocationId allocation, BufferId id);
   void AllowReuse(AllocationId allocation, BufferId id);
+  // Whether the value cannot be where the tenant is, which lives at some of the same times.
+  [[nodiscard]] bool MayNotMeet(ValueId value, const Tenancy::Tenant& tenant);
   [[nodiscard]] bool Interferes(AllocationId allocation, ValueId value);
   [[nodiscard]] bool CopiesFrom(AllocationId allocation, ValueId value) const;
 
@@ -88,7 +90,8 @@ class Assigner {
   Assignment assignment_;
   std::vector<uint8_t> is_done_;                     // by buffer
   std::map<int64_t, std::vector<ValueId>> delayed_;  // by color
-  AllocationId stack_;                               // of the SparseCore
+  std::vector<AllocationId> stacks_;                 // of the SparseCore
+  std::map<AllocationId, SpanSet> stack_times_;      // when programs of the SparseCore use a stack
   std::map<AllocationId, Tenancy> tenancies_;        // of allocations that may be reused
   std::map<int64_t, ReusePool> reusable_;            // by color
 };

@@ -84,7 +84,8 @@ bool ShareRules::IsInPlace(PositionId input, PositionId output) const {
 }
 
 // Whether two arrays lie in memory alike: elements of one width, the same tiles, and from the
-// outermost to the innermost dimension the same sizes, those of size 1 apart.
+// innermost to the outermost dimension the same sizes. Outside the tiles, those of size 1 do not
+// count.
 bool ShareRules::LieAlike(hlo::ShapeId a, hlo::ShapeId b) const {
   const hlo::Shape& x = module_.shapes[a];
   const hlo::Shape& y = module_.shapes[b];
@@ -97,8 +98,10 @@ bool ShareRules::LieAlike(hlo::ShapeId a, hlo::ShapeId b) const {
   const auto sizes = [&](hlo::ShapeId id, const hlo::Layout& layout) {
     std::vector<int64_t> found;
     const std::span<const int64_t> dims = module_.shapes.dims(id);
-    for (const int64_t d : layout.minor_to_major) {
-      if (const int64_t size = dims[static_cast<size_t>(d)]; size != 1) found.push_back(size);
+    const size_t tiled = layout.tiles.empty() ? 0 : layout.tiles[0].size();
+    for (size_t k = 0; k < layout.minor_to_major.size(); ++k) {
+      const int64_t size = dims[static_cast<size_t>(layout.minor_to_major[k])];
+      if (size != 1 || k < tiled) found.push_back(size);
     }
     return found;
   };
@@ -111,6 +114,7 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
   const InstrId user = positions.instruction(output);
   const Opcode opcode = module_.instructions[user].opcode;
   if (module_.instructions[operand].opcode == Opcode::kConstant) return false;
+  if (planner_ == Planner::kOurs && !IsReadOnce(input, user)) return false;
   const bool is_same_shape = positions.shape(input) == positions.shape(output);
   if (is_same_shape && IsInPlace(input, output)) return true;
   if (sharing_ == Sharing::kGpu) {
@@ -118,8 +122,10 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
   }
   if (sharing_ == Sharing::kTpu) {
     const bool lies_alike =
-        is_same_shape ||
-        (opcode == Opcode::kFusion && LieAlike(positions.shape(input), positions.shape(output)));
+        opcode == Opcode::kFusion
+            ? (is_same_shape || LieAlike(positions.shape(input), positions.shape(output))) &&
+                  FusionKeepsPlaces(operand, user)
+            : is_same_shape;
     if (const std::optional<bool> answer = TpuHint(operand, output)) return *answer && lies_alike;
     if (opcode == Opcode::kFusion) return lies_alike && FusionCanShare(operand, output);
   }
@@ -206,6 +212,80 @@ bool ShareRules::LoopFusionCanShare(InstrId fused_parameter) {
     }
   }
   answer = 2;
+  return true;
+}
+
+// Whether the instruction reads the operand's value nowhere else.
+bool ShareRules::IsReadOnce(PositionId input, InstrId user) const {
+  const ValueFlow& flow = analysis_.flow;
+  return std::ranges::all_of(flow.at(input), [&](ValueId value) {
+    return std::ranges::count(flow.uses_of(value), user, &Use::user) == 1;
+  });
+}
+
+bool ShareRules::FusionKeepsPlaces(InstrId operand, InstrId fusion) {
+  if (module_.called_by(fusion).empty()) return false;
+  const std::span<const InstrId> parameters = module_.parameters_of(module_.called_by(fusion)[0]);
+  const size_t k = FirstOperand(module_, fusion, operand);
+  if (k >= parameters.size()) return false;
+  uint8_t& answer = place_answers_[parameters[k].index];
+  if (answer == 0) answer = KeepsPlaces(parameters[k]) ? 2 : 1;
+  return answer == 2;
+}
+
+// Whether what the fusion makes of element i of the parameter, on every way through it, lies where
+// element i lies in the parameter. Bitcasts count the same bytes in other dimensions; everything
+// else counts in the same dimensions, and must have them in the same order. Inside a fusion no
+// tiles exist but those that a bitcast counts by, so tiles matter there and at both ends.
+bool ShareRules::KeepsPlaces(InstrId fused_parameter) const {
+  using Tiles = std::vector<std::vector<int64_t>>;
+  static const Tiles kUntiled;
+  const auto shape_of = [&](InstrId id) { return module_.instructions[id].shape; };
+  const auto tiles_of = [&](InstrId id) -> const Tiles& {
+    const hlo::LayoutId layout = module_.shapes[shape_of(id)].layout;
+    return layout.is_none() ? kUntiled : module_.shapes.layout(layout).tiles;
+  };
+  const auto bits_of = [&](InstrId id) { return hlo::BitWidth(module_.shapes[shape_of(id)].type); };
+  const hlo::Computation& body = module_.computations[module_.instructions[fused_parameter].parent];
+  // By instruction: the tiles in which the parameter's elements lie, in its dimensions.
+  std::vector<const Tiles*> tiles(body.count, nullptr);
+  const auto in_tiles = [&](InstrId id) -> const Tiles*& {
+    return tiles[id.index - body.first.index];
+  };
+  // What has another width takes other bytes, so it is never written over the parameter.
+  const auto can_end = [&](InstrId id) {
+    return bits_of(id) != bits_of(fused_parameter) || *in_tiles(id) == tiles_of(id);
+  };
+  std::vector<InstrId> stack = {fused_parameter};
+  in_tiles(fused_parameter) = &tiles_of(fused_parameter);
+  while (!stack.empty()) {
+    const InstrId id = stack.back();
+    stack.pop_back();
+    if (id == body.root && !can_end(id)) return false;
+    for (const Orders::Read& read : analysis_.orders.reads_of(id)) {
+      const Tiles* next = in_tiles(id);
+      switch (module_.instructions[read.user].opcode) {
+        case Opcode::kTuple:
+          if (!can_end(id)) return false;
+          continue;
+        case Opcode::kReduce:
+          continue;  // who accepts these knows why
+        case Opcode::kBitcast:
+          if (*next != tiles_of(id) || bits_of(id) != bits_of(read.user)) return false;
+          next = &tiles_of(read.user);
+          break;
+        default:
+          if (!KeepsOrderOf(module_, analysis_.orders, read.user, read.operand)) return false;
+      }
+      const Tiles*& known = in_tiles(read.user);
+      if (known != nullptr) {
+        if (*known != *next) return false;
+        continue;
+      }
+      known = next;
+      stack.push_back(read.user);
+    }
+  }
   return true;
 }
 

@@ -15,12 +15,19 @@ namespace stowplan {
 
 class ShareRules {
  public:
-  ShareRules(const hlo::Module& module, const Analysis& analysis, const Rules& rules)
+  // Whose plan it is. A compiler's own are followed in all that they share; in what it leaves to us,
+  // an operand may be written over only if nothing else that is read could be lost by that.
+  enum class Planner : uint8_t { kXla, kOurs };
+
+  ShareRules(const hlo::Module& module, const Analysis& analysis, const Rules& rules,
+             Planner planner = Planner::kXla)
       : module_(module),
         analysis_(analysis),
         sharing_(rules.sharing),
         reads_last_position_(rules.reads_last_position),
+        planner_(planner),
         loop_answers_(module.instructions.size(), 0),
+        place_answers_(module.instructions.size(), 0),
         gpu_fusions_(module) {}
 
   // `input` is a position of an operand of `output`'s instruction.
@@ -35,6 +42,9 @@ class ShareRules {
   [[nodiscard]] bool IsInPlace(PositionId input, PositionId output) const;
   bool FusionCanShare(hlo::InstrId operand, PositionId output);
   bool LoopFusionCanShare(hlo::InstrId fused_parameter);
+  [[nodiscard]] bool IsReadOnce(PositionId input, hlo::InstrId user) const;
+  bool FusionKeepsPlaces(hlo::InstrId operand, hlo::InstrId fusion);
+  [[nodiscard]] bool KeepsPlaces(hlo::InstrId fused_parameter) const;
   [[nodiscard]] bool OutputFusionCanShare(hlo::InstrId fusion, hlo::InstrId fused_parameter) const;
   [[nodiscard]] bool CallCanShare(PositionId input, hlo::InstrId call) const;
   // The answer of one back end's own rules; nothing if the common rules decide.
@@ -47,7 +57,10 @@ class ShareRules {
   const Analysis& analysis_;
   Sharing sharing_;
   bool reads_last_position_;
-  std::vector<uint8_t> loop_answers_;  // by fused parameter: 0 not asked yet, 1 no, 2 yes
+  Planner planner_;
+  // By fused parameter: 0 not asked yet, 1 no, 2 yes.
+  std::vector<uint8_t> loop_answers_;
+  std::vector<uint8_t> place_answers_;
   GpuFusions gpu_fusions_;
 };
 

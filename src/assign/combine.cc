@@ -12,7 +12,7 @@
 
 namespace stowplan {
 
-void CombineTemporaries(Assignment& assignment, const Rules& rules) {
+std::vector<AllocationId> CombiningOrder(const Assignment& assignment) {
   std::vector<AllocationId> order;
   order.reserve(assignment.allocations.size());
   for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
@@ -35,6 +35,11 @@ void CombineTemporaries(Assignment& assignment, const Rules& rules) {
   std::stable_partition(first_temp, order.end(), [&](AllocationId id) {
     return IsSparseCoreSpace(assignment.allocations[id].color);
   });
+  return order;
+}
+
+void CombineTemporaries(Assignment& assignment, const Rules& rules) {
+  const std::vector<AllocationId> order = CombiningOrder(assignment);
   Table<AllocationId, Allocation> allocations;
   std::map<int64_t, AllocationId> open;  // by color: the block that temporaries go to
   std::vector<std::pair<AllocationId, int64_t>> moves(order.size());  // by old: new and base

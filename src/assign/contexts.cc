@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <vector>
 
@@ -67,24 +68,42 @@ void Assigner::PlaceContexts() {
   }
 }
 
+// Contexts share a stack whatever their live ranges are, unless something else has moved into it
+// for that time. Then they get another. The newest stack is tried first.
 void Assigner::AssignContext(BufferId id) {
-  if (stack_.is_none()) {
-    stack_ = NewAllocation(id);
-    tenancies_.emplace(stack_, Tenancy(analysis_.schedule.end()));
+  const std::span<const ValueId> values = analysis_.buffers.values_of(id);
+  const auto fits = [&](AllocationId stack) {
+    return std::ranges::none_of(values, [&](ValueId value) {
+      const LiveRange& range = analysis_.live.of(value);
+      return range.exists() && tenancies_.at(stack).AnyTouching(range, [&](const auto& tenant) {
+        return MayNotMeet(value, tenant);
+      });
+    });
+  };
+  const auto newest_first = std::views::reverse(stacks_);
+  AllocationId stack;
+  if (const auto free = std::ranges::find_if(newest_first, fits); free != newest_first.end()) {
+    stack = *free;
+    Allocation& allocation = assignment_.allocations[stack];
+    allocation.size = std::max(allocation.size, SizeOf(id));
+    Put(id, stack);
   } else {
-    Allocation& stack = assignment_.allocations[stack_];
-    stack.size = std::max(stack.size, SizeOf(id));
-    Put(id, stack_);
+    stack = NewAllocation(id);
+    stacks_.push_back(stack);
+    tenancies_.emplace(stack, Tenancy(analysis_.schedule.end()));
   }
-  AddTenants(stack_, id);
+  for (const ValueId value : values) {
+    if (analysis_.live.of(value).exists()) stack_times_[stack].Add(analysis_.live.of(value));
+  }
 }
 
 bool Assigner::ReuseStack(BufferId id) {
-  if (stack_.is_none() || ColorOf(id) != 0) return false;
+  if (stacks_.empty() || ColorOf(id) != 0) return false;
   for (const ValueId value : analysis_.buffers.values_of(id)) {
     if (!analysis_.live.of(value).exists()) return false;
   }
-  return TryAssign(stack_, id);
+  return std::ranges::any_of(std::views::reverse(stacks_),
+                             [&](AllocationId stack) { return TryAssign(stack, id); });
 }
 
 }  // namespace stowplan

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "assign/elementwise.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -106,10 +108,12 @@ std::optional<bool> ByOpcode(const Module& module, InstrId id) {
   }
 }
 
-// Whether each user of the fusion's k-th parameter, and of what they make of it, is elementwise.
+// Whether accepts(id, read) for each read of the fusion's k-th parameter, and of what is made of it.
 // Fusions nest as deep as the input likes, and one body may be called many times: all of them share
 // one queue, and each instruction is looked at once.
-bool IsFusionElementwiseOn(const Module& module, const Orders& orders, InstrId fusion, size_t k) {
+template <class Accepts>
+bool AllReadsInFusion(const Module& module, const Orders& orders, InstrId fusion, size_t k,
+                      Accepts accepts) {
   std::set<InstrId> seen;
   std::vector<InstrId> queue;
   const auto push = [&](InstrId id) {
@@ -125,15 +129,21 @@ bool IsFusionElementwiseOn(const Module& module, const Orders& orders, InstrId f
   if (!push_parameter(fusion, k)) return false;
   for (size_t next = 0; next < queue.size(); ++next) {
     for (const Orders::Read& read : orders.reads_of(queue[next])) {
-      const std::optional<bool> answer = ByOpcode(module, read.user);
-      const bool is_fusion = module.instructions[read.user].opcode == Opcode::kFusion;
-      if (answer ? !*answer
-                 : (is_fusion ? !push_parameter(read.user, read.operand) : read.operand != 0))
+      if (!accepts(queue[next], read)) return false;
+      if (module.instructions[read.user].opcode == Opcode::kFusion &&
+          !push_parameter(read.user, read.operand))
         return false;
       push(read.user);
     }
   }
   return true;
+}
+
+bool IsFusionElementwiseOn(const Module& module, const Orders& orders, InstrId fusion, size_t k) {
+  return AllReadsInFusion(module, orders, fusion, k, [&](InstrId /*id*/, const Orders::Read& read) {
+    return ByOpcode(module, read.user)
+        .value_or(module.instructions[read.user].opcode == Opcode::kFusion || read.operand == 0);
+  });
 }
 
 }  // namespace
@@ -166,6 +176,37 @@ bool IsElementwiseOn(const Module& module, const Orders& orders, InstrId id, siz
   if (const std::optional<bool> answer = ByOpcode(module, id)) return *answer;
   if (module.instructions[id].opcode == Opcode::kDynamicUpdateSlice) return k == 0;
   return !module.called_by(id).empty() && IsFusionElementwiseOn(module, orders, id, k);
+}
+
+bool HaveSameOrder(const hlo::ShapeTable& shapes, hlo::ShapeId a, hlo::ShapeId b) {
+  if (a == b) return true;
+  const std::span<const int64_t> dims = shapes.dims(a);
+  if (!std::ranges::equal(dims, shapes.dims(b))) return false;
+  const auto order = [&](hlo::ShapeId id) {
+    std::vector<int64_t> found;
+    const auto add = [&](int64_t d) {
+      if (dims[static_cast<size_t>(d)] != 1) found.push_back(d);
+    };
+    if (const hlo::LayoutId layout = shapes[id].layout; !layout.is_none()) {
+      std::ranges::for_each(shapes.layout(layout).minor_to_major, add);
+    } else {
+      for (size_t d = dims.size(); d-- != 0;) add(static_cast<int64_t>(d));
+    }
+    return found;
+  };
+  return order(a) == order(b);
+}
+
+bool KeepsOrderOf(const Module& module, const Orders& orders, InstrId id, size_t k) {
+  const auto keeps = [&](InstrId from, InstrId to) {
+    return HaveSameOrder(module.shapes, module.instructions[from].shape,
+                         module.instructions[to].shape);
+  };
+  if (!keeps(module.operands_of(id)[k], id)) return false;
+  return module.instructions[id].opcode != Opcode::kFusion ||
+         AllReadsInFusion(module, orders, id, k, [&](InstrId from, const Orders::Read& read) {
+           return keeps(from, read.user);
+         });
 }
 
 }  // namespace stowplan

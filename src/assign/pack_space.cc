@@ -11,18 +11,18 @@ namespace stowplan {
 void Assigner::PackTemporaries() {
   // Space 0 comes behind the one whose holes it may fill; all others by number.
   if (const auto lending = delayed_.find(rules_.lending_space); lending != delayed_.end()) {
-    PackSpace(lending->first, lending->second);
+    PackSpace(lending->first, lending->second, share_);
     if (const auto main = delayed_.find(0); main != delayed_.end()) {
       FillHoles(main->second);
       if (main->second.empty()) delayed_.erase(main);
     }
     delayed_.erase(lending);
   }
-  for (const auto& [color, values] : delayed_) PackSpace(color, values);
+  for (const auto& [color, values] : delayed_) PackSpace(color, values, share_);
 }
 
-void Assigner::PackSpace(int64_t color, std::span<const ValueId> values) {
-  HeapInput input = SimulateHeap(module_, analysis_, values, measured_.sizes, share_);
+void Assigner::PackSpace(int64_t color, std::span<const ValueId> values, ShareRules& share) {
+  HeapInput input = SimulateHeap(module_, analysis_, values, measured_.sizes, share);
   assignment_.heap_peaks[color] = PeakOf(input);
   const int64_t alignment = rules_.AlignmentOf(color);
   std::vector<uint8_t> is_placed(input.groups.size(), 0);
@@ -73,7 +73,8 @@ void Assigner::PackPresetSpace() {
       continue;
     chosen.insert(chosen.end(), values.begin(), values.end());
   }
-  PackSpace(rules_.preset_space, chosen);
+  ShareRules share(module_, analysis_, rules_, ShareRules::Planner::kOurs);
+  PackSpace(rules_.preset_space, chosen, share);
   for (size_t a = 0; a < assignment_.allocations.size(); ++a)
     assignment_.allocations[AllocationId(a)].is_preset = true;
 }

@@ -73,17 +73,25 @@ bool Assigner::TryAssign(AllocationId id, BufferId buffer) {
   }
   Put(buffer, id);
   AddTenants(id, buffer);
-  if (id != stack_) reusable_[allocation.color].Update(id, tenancies_.at(id));
+  reusable_[allocation.color].Update(id, tenancies_.at(id));
+  return true;
+}
+
+bool Assigner::MayNotMeet(ValueId value, const Tenancy::Tenant& tenant) {
+  const LiveRange& range = analysis_.live.of(value);
+  if (range.end == tenant.range.start) return !share_.CanShareAsOperand(tenant.value, value);
+  if (tenant.range.end == range.start) return !share_.CanShareAsOperand(value, tenant.value);
   return true;
 }
 
 bool Assigner::Interferes(AllocationId id, ValueId value) {
   const LiveRange& range = analysis_.live.of(value);
-  return tenancies_.at(id).AnyTouching(range, [&](const Tenancy::Tenant& tenant) {
-    if (range.end == tenant.range.start) return !share_.CanShareAsOperand(tenant.value, value);
-    if (tenant.range.end == range.start) return !share_.CanShareAsOperand(value, tenant.value);
+  // Nobody but an async operation reads a context, so nothing takes its place over.
+  if (const auto times = stack_times_.find(id);
+      times != stack_times_.end() && times->second.Touches(range))
     return true;
-  });
+  return tenancies_.at(id).AnyTouching(
+      range, [&](const Tenancy::Tenant& tenant) { return MayNotMeet(value, tenant); });
 }
 
 // A copy never lies where its source does.

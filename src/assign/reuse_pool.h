@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -55,6 +56,29 @@ class Tenancy {
   std::multimap<std::pair<int64_t, int64_t>, Tenant> tenants_;  // by start and end
   std::map<int64_t, int64_t> gaps_;                             // start to end; none is empty
   std::multiset<int64_t> lengths_;                              // of the gaps
+};
+
+// Times, kept as ranges that are apart.
+class SpanSet {
+ public:
+  void Add(LiveRange range) {
+    auto row = ends_.upper_bound(range.end);
+    while (row != ends_.begin() && std::prev(row)->second >= range.start) {
+      --row;
+      range.start = std::min(range.start, row->first);
+      range.end = std::max(range.end, row->second);
+      row = ends_.erase(row);
+    }
+    ends_.emplace(range.start, range.end);
+  }
+  // Whether any range of the set meets this one, if only at an end.
+  [[nodiscard]] bool Touches(const LiveRange& range) const {
+    const auto row = ends_.upper_bound(range.end);
+    return row != ends_.begin() && std::prev(row)->second >= range.start;
+  }
+
+ private:
+  std::map<int64_t, int64_t> ends_;  // by start
 };
 
 // Allocations in the order in which they were made. Most have no room for a given buffer; a tree

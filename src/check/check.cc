@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "check/execute.h"
+#include "check/index_map.h"
 #include "check/names.h"
 #include "check/trace.h"
 #include "hlo/verify.h"
@@ -137,6 +138,36 @@ Diagnostics FindOtherParts(const hlo::Module& module, const Trees& trees) {
   return std::move(complaints).Finish();
 }
 
+// Bytes of each part of what instructions return.
+std::vector<int64_t> SizesOf(const hlo::Module& module, const Trees& trees, const Target& target) {
+  std::vector<int64_t> by_shape(module.shapes.size(), 0);
+  for (size_t s = 0; s < by_shape.size(); ++s) {
+    // Shapes without a size are never placed.
+    by_shape[s] =
+        std::max<int64_t>(0, ByteSize(module.shapes, hlo::ShapeId(s), target).value_or(0));
+  }
+  std::vector<int64_t> sizes(trees.count(), 0);
+  for (uint32_t row = 0; row < trees.count(); ++row) sizes[row] = by_shape[trees.shape(row).index];
+  // An array without tiles may be shown with tiles, by a bitcast of as many elements; what makes it
+  // then makes it with the padding that tiles have. (TPUs write so into fast memory.) Of bitcasts
+  // of bitcasts, the last comes first.
+  for (size_t i = module.instructions.size(); target.has_tiles && i-- > 0;) {
+    const InstrId id(i);
+    if (module.instructions[id].opcode != hlo::Opcode::kBitcast) continue;
+    const InstrId operand = module.operands_of(id)[0];
+    const hlo::ShapeId from = module.instructions[operand].shape;
+    const hlo::ShapeId to = module.instructions[id].shape;
+    const hlo::LayoutId layout = module.shapes[from].layout;
+    if (layout.is_none() || !module.shapes.layout(layout).tiles.empty() ||
+        ElementWidth(module.shapes, from) != ElementWidth(module.shapes, to) ||
+        CountElements(module.shapes, from) != CountElements(module.shapes, to))
+      continue;
+    int64_t& size = sizes[trees.top(operand)];
+    size = std::max(size, sizes[trees.top(id)]);
+  }
+  return sizes;
+}
+
 // Instructions that are executed before an operand is there.
 void FindEarly(const hlo::Module& module, const std::vector<std::vector<InstrId>>& orders,
                Findings& findings) {
@@ -203,11 +234,7 @@ Result<Certified> Check(const hlo::Module& module, const report::Report& report,
     return std::unexpected(std::move(complaints));
   if (Diagnostics complaints = FindOtherParts(module, *trees); !complaints.empty())
     return std::unexpected(std::move(complaints));
-  std::vector<int64_t> sizes(module.shapes.size(), 0);
-  for (size_t s = 0; s < sizes.size(); ++s) {
-    // Shapes without a size are never placed.
-    sizes[s] = std::max<int64_t>(0, ByteSize(module.shapes, hlo::ShapeId(s), target).value_or(0));
-  }
+  const std::vector<int64_t> sizes = SizesOf(module, *trees, target);
   Names names(module);
   const std::vector<InstrId> sequence = SequenceOf(names, report);
   const std::vector<int64_t> times = TimesOf(module, sequence);

@@ -20,15 +20,18 @@ namespace stowplan::check {
 
 struct Verdict {
   Findings findings;  // of each pair of values the first; unsound ones first
+  // What could not be decided, if anything: the plan is unchecked then, unless it is unsound.
+  std::string doubt;
   // What was looked at.
   int64_t instructions = 0;
   int64_t reads = 0;
   int64_t writes = 0;
 
-  [[nodiscard]] bool is_fine() const { return findings.empty(); }
-  [[nodiscard]] bool is_sound() const {
-    return findings.empty() || !IsUnsound(findings.front().code);
+  [[nodiscard]] bool is_fine() const { return findings.empty() && doubt.empty(); }
+  [[nodiscard]] bool is_unsound() const {
+    return !findings.empty() && IsUnsound(findings.front().code);
   }
+  [[nodiscard]] bool is_sound() const { return !is_unsound() && doubt.empty(); }
 };
 
 // Executes the program on a symbolic memory that is laid out as the report says. Fails when the

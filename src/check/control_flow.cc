@@ -37,13 +37,13 @@ void Executor::EndConditional(InstrId id, const Merge& merge,
   for (auto part = static_cast<uint32_t>(merge.differs.size()); part-- > 0;) {
     const uint32_t row = top + part;
     Cell at = merge.results[0][part];
-    if (merge.differs[part] != 0 || merge.is_lost[0][part] != 0) {
+    if (merge.differs[part] != 0) {
       // Parts that are equal in every branch are equal afterwards.
       const auto [known, is_new] = equal.try_emplace(merge.contents[part], kLost);
       if (is_new) known->second = contents_.New();
       at.content = known->second;
-      at.origin = row;
     }
+    if (merge.differs[part] != 0 || merge.is_lost[0][part] != 0) at.origin = row;
     for (size_t view = Merge::kViews; view-- > 0;) {
       at.place = merge.results[view][part].place;
       if (merge.is_lost[view][part] == 0 && !IsThere(row, at)) Write(row, at, id);
@@ -79,25 +79,6 @@ void Executor::AddBranch(InstrId id, InstrId root, Merge& merge) {
   }
 }
 
-std::vector<uint8_t> Executor::FindChanging(InstrId loop, const std::vector<Cell>& state) {
-  const std::vector<uint32_t>& made_of = invariants_.Of(loop);
-  std::vector<uint8_t> changes(state.size(), 0);
-  for (bool is_done = false; !is_done;) {
-    is_done = true;
-    for (size_t part = 0; part < state.size(); ++part) {
-      const uint32_t from = made_of[part];
-      // Tables are made again by every iteration, and as a rule they hold the same.
-      const bool is_kept = IsTable(trees_.top(loop) + static_cast<uint32_t>(part)) ||
-                           (from != Invariants::kChanged && changes[from] == 0 &&
-                            state[from].content == state[part].content);
-      if (is_kept || changes[part] != 0) continue;
-      changes[part] = 1;
-      is_done = false;
-    }
-  }
-  return changes;
-}
-
 void Executor::RunWhile(InstrId id) {
   const CompId body = module_.called_by(id)[0];
   const CompId condition = module_.called_by(id)[1];
@@ -117,7 +98,7 @@ void Executor::RunWhile(InstrId id) {
       loop.states[view].push_back(cells_[row]);
     }
   }
-  loop.changes = FindChanging(id, loop.states[0]);
+  loop.parts = congruence_.Of(id);
   BeginIteration(loop);
 }
 
@@ -131,7 +112,7 @@ void Executor::BeginIteration(Loop& loop) {
   EnterLoop(loop);
   Note(EventKind::kHead);
   const auto top = cells_.begin() + trees_.top(loop.instruction);
-  loop.head.assign(top, top + std::ssize(loop.changes));
+  loop.head.assign(top, top + std::ssize(loop.parts.changes));
   Call(module_.called_by(loop.instruction)[1]);
 }
 
@@ -155,11 +136,34 @@ void Executor::EnterBody(Loop& loop) {
   Call(body);
 }
 
+bool Executor::RefineContents(Loop& loop) {
+  const InstrId root = module_.computations[module_.called_by(loop.instruction)[0]].root;
+  LoopParts& parts = loop.parts;
+  bool is_worse = false;
+  std::unordered_map<ContentId, ContentId> backs;  // by content at the head: of the first part
+  std::map<std::pair<uint32_t, ContentId>, uint32_t> classes;
+  for (uint32_t part = 0; part < loop.head.size(); ++part) {
+    const ContentId back = cell(root, part).content;
+    const ContentId head = loop.head[part].content;
+    if (parts.changes[part] == 0 ? back == head
+                                 : backs.try_emplace(head, back).first->second == back)
+      continue;
+    is_worse = true;
+    parts.changes[part] = 1;
+    // Numbers that no class has yet.
+    const auto next = static_cast<uint32_t>(UINT32_MAX - loop.splits);
+    const auto [known, is_new] = classes.try_emplace({parts.classes[part], back}, next);
+    if (is_new) ++loop.splits;
+    parts.classes[part] = known->second;
+  }
+  return is_worse;
+}
+
 bool Executor::EndIteration(Loop& loop) {
   const InstrId id = loop.instruction;
   const uint32_t top = trees_.top(id);
-  const auto count = static_cast<uint32_t>(loop.changes.size());
-  bool is_worse = false;
+  const auto count = static_cast<uint32_t>(loop.head.size());
+  bool is_worse = RefineContents(loop);
   const InstrId root = module_.computations[module_.called_by(id)[0]].root;
   for (uint32_t part = 0; part < count; ++part) {
     Cell back = cell(root, part);
@@ -167,10 +171,6 @@ bool Executor::EndIteration(Loop& loop) {
       back.place = loop.states[view][part].place;
       if (loop.is_lost[view][part] != 0 || IsThere(top + part, back)) continue;
       loop.is_lost[view][part] = 1;
-      is_worse = true;
-    }
-    if (IsTable(top + part) && loop.changes[part] == 0 && back.content != loop.head[part].content) {
-      loop.changes[part] = 1;
       is_worse = true;
     }
   }
@@ -217,22 +217,21 @@ void Executor::NoteState(const Loop& loop, size_t part, ContentId content) {
 }
 
 void Executor::EnterLoop(const Loop& loop) {
-  const std::vector<uint32_t>& origins = invariants_.OriginsOf(loop.instruction);
   std::map<std::pair<ContentId, uint32_t>, ContentId> equal;
-  for (size_t part = loop.changes.size(); part-- > 0;) {
+  for (size_t part = loop.parts.changes.size(); part-- > 0;) {
     ContentId content = loop.states[0][part].content;
-    if (loop.changes[part] != 0) {
-      // Parts that begin equal and are made of the same go on being equal.
-      const auto [known, is_new] = equal.try_emplace({content, origins[part]}, kLost);
+    if (loop.parts.changes[part] != 0) {
+      // Of those that begin equal, one class stays so.
+      const auto [known, is_new] = equal.try_emplace({content, loop.parts.classes[part]}, kLost);
       if (is_new) known->second = contents_.New();
       content = known->second;
     }
-    NoteState(loop, part, loop.changes[part] != 0 ? content : kLost);
+    NoteState(loop, part, loop.parts.changes[part] != 0 ? content : kLost);
     for (size_t view = 0; view < Loop::kViews; ++view) {
       const auto row = static_cast<uint32_t>(loop.tops[view] + part);
       cells_[row] = loop.states[view][part];
       cells_[row].content = content;
-      if (loop.changes[part] != 0)
+      if (loop.parts.changes[part] != 0)
         cells_[row].origin = static_cast<uint32_t>(trees_.top(loop.instruction) + part);
     }
     for (size_t view = 0; view < Loop::kViews; ++view) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "check/aliasing_config.h"
 #include "check/executor.h"
 
 namespace stowplan::check {
@@ -15,6 +16,7 @@ namespace stowplan::check {
 Result<void> Executor::Run() {
   const std::string file = module_.source ? module_.source->name() : std::string();
   const int64_t limit = budget_;
+  const size_t before = verdict_.findings.size();
   if (const int64_t length = FindLength(); length > limit) {
     return Fail(file, length == std::numeric_limits<int64_t>::max()
                           ? fmt::format("with a copy of each computation for every call, the "
@@ -45,6 +47,12 @@ Result<void> Executor::Run() {
                     "steps",
                     limit));
   }
+  // Findings before these do not come from the contents of values.
+  const auto is_unsound = [](const Finding& finding) { return IsUnsound(finding.code); };
+  if (!congruence_.is_exact() &&
+      std::ranges::none_of(std::span(verdict_.findings).first(before), is_unsound) &&
+      std::ranges::any_of(verdict_.findings, is_unsound))
+    return Fail(file, "to find out which parts of its loops' states are equal takes too long");
   return {};
 }
 
@@ -264,8 +272,23 @@ void Executor::RunPlain(InstrId id) {
   }
   if (opcode(id) == Opcode::kAsyncDone) CheckFlight(id);
   FindSources(module_, trees_, id, sources_);
+  if (IsDone(opcode(id)) && MakesOnlyTables(id)) {
+    // The operation is over, and nobody reads what it has read any more.
+    reads_.clear();
+    Note(EventKind::kStep, {id.index});
+  }
   Produce(id);
   if (IsStart(opcode(id))) Depart(id);
+}
+
+bool Executor::MakesOnlyTables(InstrId id) const {
+  bool makes_some = false;
+  for (uint32_t part = 0; part < sources_.size(); ++part) {
+    if (sources_[part].kind != Source::Kind::kNew || SizeAt(trees_.top(id) + part) == 0) continue;
+    if (!IsTable(trees_.top(id) + part)) return false;
+    makes_some = true;
+  }
+  return makes_some;
 }
 
 void Executor::ReadOperands(InstrId id) {
@@ -384,16 +407,32 @@ void Executor::CheckOverwriting(InstrId id, uint32_t part) {
     if (read.bytes.allocation != written.allocation || read.bytes.begin >= written.end ||
         read.bytes.end <= written.begin)
       continue;
-    // A done does not touch what it hands on.
-    const bool is_safe =
-        read.bytes.begin == written.begin && overwriting_.IsSafe(id, read.operand, read.part, part);
+    const Hazard hazard =
+        overwriting_.Find(id, read.operand, read.part, part, read.bytes.begin - written.begin);
     const uint32_t operand = trees_.top(module_.operands_of(id)[read.operand]) + read.part;
-    if (is_safe) {
-      Note(EventKind::kOver, {row, operand});
-    } else {
-      witness_.AddInPlace(read.bytes, written, operand, row);
+    switch (hazard) {
+      case Hazard::kNone:
+        Note(EventKind::kOver, {row, operand});
+        break;
+      case Hazard::kClash:
+        if (IsCodeToldOfOverlap(module_, id, read.operand, part == 0 ? 0 : part - 1)) {
+          DoubtOverwriting(id, row, operand);
+        } else {
+          witness_.AddInPlace(read.bytes, written, operand, row);
+        }
+        break;
+      case Hazard::kUnknown:
+        DoubtOverwriting(id, row, operand);
+        break;
     }
   }
+}
+
+void Executor::DoubtOverwriting(InstrId id, uint32_t row, uint32_t operand) {
+  if (!verdict_.doubt.empty()) return;
+  verdict_.doubt = fmt::format("it is not known whether {} may write {} over {}, which it reads",
+                               module_.name(id), NameOf(module_, trees_, row).text(),
+                               NameOf(module_, trees_, operand).text());
 }
 
 Result<void> Execute(const Plan& plan, Verdict& verdict, Trace* trace) {

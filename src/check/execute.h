@@ -9,8 +9,8 @@
 // (the part of an operand: get-tuple-element, tuple, bitcast, copy-done, ...). New parts have a
 // content of their own, but for copies, whose content is that of their operand, for tables of
 // pointers, whose content is the places of their elements, and for constants, whose content is
-// their literal. A loop's state has one content an iteration ("some state"), unless the body hands
-// it back as it got it; what branches return has one, unless all return the same.
+// their literal. A loop's state has one content an iteration ("some state"), unless it never
+// changes (congruence.h); what branches return has one, unless all return the same.
 //
 // The memory. Each byte of each allocation holds one byte of one content, or is lost. At the start
 // parameters and constants are there. An instruction reads all parts of its operands, then writes
@@ -44,10 +44,10 @@ struct Plan {
   const report::Report& report;
   const Trees& trees;
   const Places& places;
-  const std::vector<int64_t>& sizes;                     // by shape
+  const std::vector<int64_t>& sizes;                     // by row
   const std::vector<std::vector<hlo::InstrId>>& orders;  // by computation
 
-  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return sizes[trees.shape(row).index]; }
+  [[nodiscard]] int64_t SizeAt(uint32_t row) const { return sizes[row]; }
   // The bytes of the part `row`, if it lies there.
   [[nodiscard]] Bytes BytesAt(PlaceId id, uint32_t row) const {
     const Place& place = places.rows[id];

@@ -10,12 +10,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
+#include "check/congruence.h"
 #include "check/contents.h"
 #include "check/execute.h"
-#include "check/invariants.h"
 #include "check/meaning.h"
 #include "check/memory.h"
 #include "check/overwriting.h"
@@ -48,7 +49,7 @@ class Executor {
         contents_(plan.module),
         write_sets_(plan),
         overwriting_(plan.module, plan.trees),
-        invariants_(plan.module, plan.trees),
+        congruence_(plan.module, plan.trees),
         witness_(plan.module, plan.report, plan.trees, verdict),
         verdict_(verdict),
         trace_(trace) {
@@ -146,6 +147,15 @@ class Executor {
            opcode == Opcode::kCollectivePermuteStart;
   }
 
+  static bool IsDone(Opcode opcode) {
+    return opcode == Opcode::kAsyncDone || opcode == Opcode::kCopyDone ||
+           opcode == Opcode::kAllGatherDone || opcode == Opcode::kCollectivePermuteDone ||
+           opcode == Opcode::kAllReduceDone || opcode == Opcode::kRecvDone ||
+           opcode == Opcode::kSendDone;
+  }
+  // By `sources_`; false when it makes nothing.
+  [[nodiscard]] bool MakesOnlyTables(InstrId id) const;
+
   // What is read, to compare it with what is then written.
   struct ReadPart {
     Bytes bytes;
@@ -192,6 +202,7 @@ class Executor {
   [[nodiscard]] std::vector<int64_t> SliceStart(InstrId id) const;
 
   void CheckOverwriting(InstrId id, uint32_t part);
+  void DoubtOverwriting(InstrId id, uint32_t row, uint32_t operand);
 
   // --- Calls ---
 
@@ -246,9 +257,6 @@ class Executor {
   void AddBranch(InstrId id, InstrId root, Merge& merge);
   void EndConditional(InstrId id, const Merge& merge, const std::vector<Memory::Change>& changes);
 
-  // Parts of a loop's state that are not always what they were at first.
-  std::vector<uint8_t> FindChanging(InstrId loop, const std::vector<Cell>& state);
-
   // A loop under way. Its state is seen at three positions, the parameters of body and condition
   // and the loop itself, which lie in one place unless the plan is wrong.
   struct Loop {
@@ -257,7 +265,8 @@ class Executor {
     std::array<uint32_t, kViews> tops;                 // rows of the positions
     std::array<std::vector<Cell>, kViews> states;      // at first
     std::array<std::vector<uint8_t>, kViews> is_lost;  // not where the position has it
-    std::vector<uint8_t> changes;                      // not always the same
+    LoopParts parts;                                   // what is assumed of the state
+    uint32_t splits = 0;                               // of its classes
 
     // The iteration under way.
     bool is_in_body = false;  // or in the condition
@@ -272,8 +281,10 @@ class Executor {
   // The condition and, on the side, the body.
   void BeginIteration(Loop& loop);
   void EnterBody(Loop& loop);
-  // Whether parts of the state got lost in it, or tables changed, that were not known to.
+  // Whether parts of the state got lost in it, or are not what was assumed.
   bool EndIteration(Loop& loop);
+  // The same of the contents alone: what does not hold is no longer assumed.
+  bool RefineContents(Loop& loop);
   // What is known at its head: nothing of all that it may write.
   void LoseWrites(const Loop& loop);
   // The state at the head of the loop: of some iteration, in its places but where it is lost.
@@ -300,7 +311,7 @@ class Executor {
   Contents contents_;
   WriteSets write_sets_;
   Overwriting overwriting_;
-  Invariants invariants_;
+  Congruence congruence_;
   Witness witness_;
   Verdict& verdict_;
   Trace* trace_;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether an instruction may write a part of its result over an operand that it reads.
 //
-// It may when each byte is read for the last time before it is written. What is known of all back
-// ends: loops go over the elements of the result in some order, several at a time, and read for one
-// element what that element is made of, all of it before they write. So an operand may be written
-// over when element i of it is read for element i of the result only, where i counts in the order
-// of memory. Instructions that are made to work in place (dynamic-update-slice, scatter, sort,
-// all-reduce, ...) may do so on the operand that they update. docs/check.md has the whole rule.
+// It may when each byte is read for the last time before it is written. Instructions that are made
+// to work in place (dynamic-update-slice, scatter, sort, all-reduce, ...) may do so on the operand
+// that they update. For all others, fusions above all, hazards.h decides. docs/check.md has the
+// whole rule.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <vector>
 
+#include "check/hazards.h"
 #include "check/trees.h"
 #include "stowplan/hlo/module.h"
 
@@ -22,37 +21,26 @@ class Overwriting {
  public:
   Overwriting(const hlo::Module& module, const Trees& trees) : module_(module), trees_(trees) {}
 
-  // The part `output` of what `user` returns, over the part `input` of its k-th operand; both begin
-  // at the same byte.
-  [[nodiscard]] bool IsSafe(hlo::InstrId user, size_t k, uint32_t input, uint32_t output);
+  // The part `output` of what `user` returns, over the part `input` of its k-th operand, which
+  // begins `distance` bytes behind it.
+  [[nodiscard]] Hazard Find(hlo::InstrId user, size_t k, uint32_t input, uint32_t output,
+                            int64_t distance);
 
  private:
-  struct Read {
-    hlo::InstrId user;
-    uint32_t operand = 0;
+  // What an instruction is made for.
+  enum class Purpose : uint8_t {
+    kNone,       // nothing of the kind: it is a matter of its elements
+    kInPlace,    // to write over this operand
+    kElsewhere,  // to write over another one
   };
-  // Who reads what in a fusion's body, of all that its result needs.
-  struct Body {
-    std::vector<std::vector<Read>> reads;  // by instruction, from the body's first on
-  };
-  const Body& BodyOf(hlo::CompId id);
-  // The custom call in a fusion's body of which an output of the fusion is a part; none: something
-  // else makes it.
-  struct Maker {
-    hlo::InstrId call;
-    uint32_t part = 0;
-  };
-  [[nodiscard]] Maker MakerOf(hlo::CompId body, std::vector<int64_t> index) const;
+  [[nodiscard]] Purpose PurposeOf(hlo::InstrId user, size_t k, uint32_t input,
+                                  uint32_t output) const;
   [[nodiscard]] bool IsDeclared(hlo::InstrId user, size_t k, uint32_t input, uint32_t output) const;
-  // The instruction in a fusion's body that makes the output.
-  [[nodiscard]] hlo::InstrId TargetOf(hlo::InstrId fusion, uint32_t output) const;
-  // Whether no array of what it returns has more than one element.
-  [[nodiscard]] bool ReturnsSingleElements(hlo::InstrId fusion) const;
-  [[nodiscard]] bool IsFusionSafe(hlo::InstrId fusion, size_t k, uint32_t input, uint32_t output);
 
   const hlo::Module& module_;
   const Trees& trees_;
-  std::map<hlo::CompId, Body> bodies_;
+  hlo::InstrId last_;
+  std::unique_ptr<Hazards> hazards_;  // of the last instruction
 };
 
 }  // namespace stowplan::check

@@ -85,7 +85,7 @@ class Finder {
   void CheckPlace(report::ValueId id, uint32_t row) {
     const report::Value& value = report_.values[id];
     const report::Allocation& allocation = report_.allocations[value.allocation];
-    const int64_t bytes = sizes_[trees_.shape(row).index];
+    const int64_t bytes = sizes_[row];
     const auto name = [&] { return NameOf(module_, trees_, row); };
     if (bytes > 0 && (value.offset < 0 || SaturatingAdd(value.offset, bytes) > allocation.size)) {
       Complain(Code::kOutside, value, name(),

@@ -29,7 +29,7 @@ struct Places {
   [[nodiscard]] bool is_known(uint32_t row) const { return by_row[row] != kNoPlaceId; }
 };
 
-// `sizes` are the bytes of each shape, `sequence` the instructions as the report lists them. Adds
+// `sizes` are the bytes of each part, `sequence` the instructions as the report lists them. Adds
 // what is wrong with the places themselves.
 Places FindPlaces(const hlo::Module& module, Names& names,
                   const std::vector<hlo::InstrId>& sequence, const Trees& trees,

@@ -102,6 +102,7 @@ int Assign(AssignOptions options, Console& console) {
     const std::optional<Prepared> prepared = console.Take(Prepare(program, options.plan));
     if (!prepared) return kBadUse;
     console.Show(prepared->notes);
+    console.Show(prepared->overwrites);
     if (has_stats) console.Note(times.Table());
     return console.Print(DumpStage(*prepared->module, *prepared->analysis, options.stage), kFine);
   }

@@ -37,6 +37,7 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
   console.Show(given->notes);
   const std::optional<Replanned> replanned = console.Take(Replan(*given, options));
   if (!replanned) return kBadUse;
+  console.Show(replanned->notes);
   const report::Replan& replan = replanned->replan;
   if (options.has_stats) {
     console.Note(fmt::format("target {}, XLA as of {}\n", replanned->target.name,
@@ -46,6 +47,8 @@ int ReplanFiles(const std::vector<std::string>& paths, const PlanOptions& option
     console.Note(fmt::format("{} facts differ from the report\n", replan.differences.size()));
   }
   console.Show(replan.differences);
+  for (const std::string& fact : replan.missing)
+    console.Note("the report does not say " + fact + "\n");
   return console.Print(report::WriteCombined(replan.report, replan.report.dialect),
                        replan.differences.empty() ? kFine : kFinding);
 }

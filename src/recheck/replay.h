@@ -278,7 +278,7 @@ class Player {
       const Numbers& all = given.contents;
       Hold(all.size() == frame.branches, "a branch does not give what another one does");
       const bool is_same = std::ranges::count(all, all[0]) == std::ssize(all);
-      given.cell.content = is_same && given.is_there ? all[0] : Shared(equal, all);
+      given.cell.content = is_same ? all[0] : Shared(equal, all);
       if (given.is_there) Settle(part, given.cell);
       At(part) = given.cell;
     }

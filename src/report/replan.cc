@@ -49,7 +49,28 @@ Result<Replan> Replanner::Run() && {
     Differs(fmt::format("`{}` comes out, `{}` is in the report", FirstDifference(after, before),
                         FirstDifference(before, after)));
   }
+  if (!result_.differences.empty()) NameMissing();
   return std::move(result_);
+}
+
+void Replanner::NameMissing() {
+  std::map<int64_t, int> blocks;  // by color
+  for (const Allocation& allocation : report().allocations.rows()) {
+    if (allocation.is_temp()) ++blocks[allocation.color];
+  }
+  if (rules_.heap_limit == std::numeric_limits<int64_t>::max() &&
+      std::ranges::any_of(blocks, [](const auto& row) { return row.second > 1; }))
+    result_.missing.emplace_back("how large a heap may be");
+  if (unknown_handovers_ != 0) {
+    result_.missing.push_back(
+        fmt::format("whether fusions and custom calls update operands in place, or take their "
+                    "places over: {}",
+                    unknown_handovers_));
+  }
+  if (!is_order_taken_) {
+    result_.missing.emplace_back(
+        "which computation calls which, by which equally large buffers are ordered");
+  }
 }
 
 std::string Replanner::Write() const { return WriteCombined(report(), report().dialect); }
@@ -255,8 +276,6 @@ void Replanner::CompareFigures() {
   result_.derived.emplace_back("the peak");
 }
 
-namespace {}  // namespace
-
 namespace {
 
 // Whether the sizes of a report are those of a target. Values in one place are given what the
@@ -282,6 +301,14 @@ bool FitsSizes(const Report& report, const Target& target, ShapeTexts& shapes) {
       places, [](const auto& row) { return row.second.is_exact || !row.second.is_known; });
 }
 
+int64_t BytesOfSpace0(const Report& report) {
+  int64_t sum = 0;
+  for (const Allocation& allocation : report.allocations.rows()) {
+    if (allocation.color == 0) sum = SaturatingAdd(sum, allocation.size);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::optional<Target> FindReportTarget(const Report& report) {
@@ -300,7 +327,8 @@ std::optional<Target> FindReportTarget(const Report& report) {
     if (backend != Backend::kUnknown && own != backend) continue;
     if (!FitsSizes(report, target, shapes)) continue;
     const int64_t space = RulesOf(target).preset_space;
-    const bool fits_memory = space >= 0 ? has_block(space) : own != Backend::kTpu || !has_block(1);
+    const bool fits_memory =
+        space >= 0 ? has_block(space) : own != Backend::kTpu || (!has_block(1) && !has_block(3));
     if (fits_memory) return target;
     if (!found) found = target;
   }
@@ -331,7 +359,20 @@ Result<Replan> ReplanReport(Report report, const Rules& rules) {
   }
   if (report.live_ranges->is_unavailable || report.live_ranges->sequence.empty())
     return lacks("an instruction sequence", kFromProgram);
-  return Replanner(std::move(report), rules).Run();
+  const bool is_too_large =
+      rules.order == AssignOrder::kEarliestFirst && BytesOfSpace0(report) > rules.sweep_limit;
+  using Attempt = Replanner::Attempt;
+  if (!is_too_large) return Replanner(std::move(report), rules, Attempt::kOnce).Run();
+  // Which plan is smaller depends on who may share memory. The report has only the outcome.
+  Result<Replan> first = Replanner(report, rules, Attempt::kOnce).Run();
+  for (const Attempt attempt : {Attempt::kKept, Attempt::kAgain}) {
+    if (first && first->differences.empty()) return first;
+    Result<Replan> next = Replanner(report, rules, attempt).Run();
+    if (!next || (first && !next->differences.empty())) continue;
+    next->taken.emplace_back("that space 0 was planned twice, and which plan was taken");
+    first = std::move(next);
+  }
+  return first;
 }
 
 }  // namespace stowplan::report

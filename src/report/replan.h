@@ -24,6 +24,8 @@ struct Replan {
   std::vector<std::string> taken;
   // Where the derived facts differ from the report.
   Diagnostics differences;
+  // If there are differences: what decides them and is not in the report.
+  std::vector<std::string> missing;
 };
 
 // The machine for which a report's sizes come out right: no value takes more than the report gives

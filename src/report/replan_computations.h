@@ -30,6 +30,18 @@ inline std::string_view OpcodeOf(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(at + 1, end - at - 1);
 }
 
+// The names in the parentheses after the opcode.
+inline std::vector<std::string_view> OperandsOf(std::string_view text) {
+  std::vector<std::string_view> names;
+  const std::string_view opcode = OpcodeOf(text);
+  if (opcode.empty()) return names;
+  text.remove_prefix(static_cast<size_t>(opcode.end() - text.begin()) + 1);
+  text = text.substr(0, text.find(')'));
+  for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
+    names.push_back(text.substr(at + 1, text.find_first_of(", ", at) - at - 1));
+  return names;
+}
+
 // Which values are made by instructions of one computation, as far as a report shows.
 //
 // An instruction's text names its operands, which are in the same computation. The numbers of a
@@ -105,17 +117,6 @@ class Computations {
     parents_[Find(first)] = Find(second);
   }
 
-  // The names in the parentheses after the opcode.
-  static std::vector<std::string_view> OperandsOf(std::string_view text) {
-    std::vector<std::string_view> names;
-    const std::string_view opcode = OpcodeOf(text);
-    if (opcode.empty()) return names;
-    text.remove_prefix(static_cast<size_t>(opcode.end() - text.begin()) + 1);
-    text = text.substr(0, text.find(')'));
-    for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
-      names.push_back(text.substr(at + 1, text.find_first_of(", ", at) - at - 1));
-    return names;
-  }
   uint32_t NodeOf(std::string_view name) {
     const auto [row, is_new] = nodes_.emplace(name, static_cast<uint32_t>(parents_.size()));
     if (is_new) parents_.push_back(row->second);

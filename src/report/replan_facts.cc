@@ -111,13 +111,54 @@ bool Replanner::HasCalls() const {
   return false;
 }
 
+// Other than copies, which never have a computation.
+bool Replanner::HasAsyncOperations() const {
+  return std::ranges::any_of(report().values.rows(), [](const Value& value) {
+    const std::string_view opcode = OpcodeOf(value.instruction_text);
+    return !opcode.starts_with("copy-") &&
+           (opcode.ends_with("-start") || opcode.ends_with("-update") || opcode.ends_with("-done"));
+  });
+}
+
 std::optional<Diagnostics> Replanner::DeriveRanges() {
-  is_straight_ = IsStraight();
-  if (!is_straight_) {
+  const auto take = [&] {
     result_.taken.emplace_back(
         "live ranges: the report does not say which instructions are in which computation");
+  };
+  is_straight_ = IsStraight();
+  if (!is_straight_) {
+    take();
     return std::nullopt;
   }
+  const std::vector<std::optional<LiveTime>> derived = RangesByUses();
+  const auto is_as_said = [&](size_t v) {
+    const Value& value = report().values[ValueId(v)];
+    return !value.has_range ||
+           (derived[v] && derived[v]->start == value.start && derived[v]->end == value.end);
+  };
+  // An asynchronous operation may have a computation of its own, and nothing need show it.
+  if (HasAsyncOperations()) {
+    for (size_t v = 0; v < derived.size(); ++v) is_straight_ = is_straight_ && is_as_said(v);
+    if (!is_straight_) {
+      take();
+      return std::nullopt;
+    }
+  }
+  for (size_t v = 0; v < derived.size(); ++v) {
+    if (is_as_said(v)) continue;
+    Value& value = report().values[ValueId(v)];
+    if (!derived[v])
+      return Refuse(fmt::format("{} is made by no instruction of the sequence", NameOf(value)));
+    Differs(fmt::format("{} is alive {}-{} by its uses, {}-{} by the report", NameOf(value),
+                        derived[v]->start, derived[v]->end, value.start, value.end));
+    value.start = derived[v]->start;
+    value.end = derived[v]->end;
+  }
+  result_.derived.emplace_back("live ranges, from the sequence, positions and uses");
+  return std::nullopt;
+}
+
+std::vector<std::optional<Replanner::LiveTime>> Replanner::RangesByUses() const {
   const LiveRanges& live = *report().live_ranges;
   std::unordered_map<std::string_view, int64_t> times;
   for (size_t t = 0; t < live.sequence.size(); ++t)
@@ -129,27 +170,22 @@ std::optional<Diagnostics> Replanner::DeriveRanges() {
     const auto row = times.find(name);
     return row == times.end() ? int64_t{-1} : row->second;
   };
+  std::vector<std::optional<LiveTime>> derived(report().values.size());
   for (size_t v = 0; v < report().values.size(); ++v) {
-    Value& value = report().values[ValueId(v)];
+    const Value& value = report().values[ValueId(v)];
     if (!value.has_range) continue;
     const bool is_parameter = OpcodeOf(value.instruction_text) == "parameter";
     const int64_t start = is_parameter ? 0 : time(value.instruction, false);
-    if (start < 0)
-      return Refuse(fmt::format("{} is made by no instruction of the sequence", NameOf(value)));
+    if (start < 0) continue;
     int64_t last = start;
     for (const Position& position : report().positions_of(value))
       last = std::max(last, time(position.instruction, true));
     for (const Use& use : report().uses_of(value))
       last = std::max(last, time(use.instruction, false));
     if (is_parameter && !report().allocations[value.allocation].is_maybe_live_out) last = end;
-    if (start == value.start && last == value.end) continue;
-    Differs(fmt::format("{} is alive {}-{} by its uses, {}-{} by the report", NameOf(value), start,
-                        last, value.start, value.end));
-    value.start = start;
-    value.end = last;
+    derived[v] = {start, last};
   }
-  result_.derived.emplace_back("live ranges, from the sequence, positions and uses");
-  return std::nullopt;
+  return derived;
 }
 
 std::string_view Replanner::FindRoot(

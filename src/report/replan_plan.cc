@@ -2,6 +2,7 @@
 // The allocations again: in the order of their making, heaps packed, numbered.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -12,12 +13,15 @@
 #include "target/size.h"
 
 namespace stowplan::report {
+namespace {
+
+constexpr uint32_t kNoGroup = 0xffffffffU;
+
+}  // namespace
 
 Replanner::Rank Replanner::RankOf(Phase phase, const Value& value) {
   const bool is_told = report().dialect.from_instruction != FromInstruction::kAbsent;
-  if (phase != Phase::kGlobal || rules_.order == AssignOrder::kEarliestFirst || is_straight_ ||
-      !is_told)
-    return {0, value.number};
+  if (phase != Phase::kGlobal || sweeps_ || is_straight_ || !is_told) return {0, value.number};
   if (!computations_) computations_.emplace(report());
   return {computations_->FromLast(value.instruction), value.number};
 }
@@ -39,10 +43,11 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
   }
   // Results are given their allocations before temporaries move in.
   if (is_live_out && !made.allocation.parameter && result_rank.number != kNever) rank = result_rank;
-  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst;
   made.key.phase = phase;
-  if (phase == Phase::kThreadLocal && sweeps && rules_.thread_locals_by_number) {
-    made.key.rank = rank;
+  if (attempt_ == Attempt::kAgain && IsKept(made.allocation.color)) {
+    made.key = {.phase = Phase::kPreset, .rank = rank};
+  } else if (phase == Phase::kThreadLocal && rules_.thread_locals_by_number) {
+    made.key.number = rank.number;
   } else if (phase == Phase::kHeap) {
     // Space 0 comes behind the one whose holes it may fill.
     made.key.time_or_color =
@@ -52,10 +57,10 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
     const bool is_fast = made.allocation.color == rules_.preset_space;
     made.key.time_or_color = is_fast ? 0 : 1;
     made.key.minus_size = -made.allocation.size;
-    made.key.rank.number = made.allocation.color;
+    made.key.number = made.allocation.color;
   } else {
     made.key = {.phase = phase,
-                .time_or_color = sweeps ? start : 0,
+                .time_or_color = sweeps_ ? start : 0,
                 .minus_size = -made.allocation.size,
                 .is_not_live_out = !is_live_out,
                 .rank = rank};
@@ -101,6 +106,7 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
   result_.taken.emplace_back("which values share memory");
   for (const auto& [color, values] : heaps) Pack(color, values);
   std::ranges::stable_sort(made_, {}, &Made::key);
+  TakeOrderOfEquals();
   result_.derived.emplace_back("the order of allocations, and so their numbers");
   return std::nullopt;
 }
@@ -109,15 +115,15 @@ void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId
   const Allocation& old = report().allocations[id];
   // By offset. An empty table begins where the next one does: each has one of its own.
   std::map<std::pair<int64_t, int64_t>, Made> tables;
-  // The SparseCore's stack has one, too, and what took it over is in it.
-  std::optional<int64_t> stack;
+  // The SparseCore's stacks have one, too, and what took them over is in it.
+  std::set<int64_t> stacks;
   for (const ValueId v : old.values) {
     if (sizes_[v.index] > 0 && old.color == 0 && IsContext(report().values[v]))
-      stack = report().values[v].offset;
+      stacks.insert(report().values[v].offset);
   }
   for (const ValueId v : old.values) {
     const Value& value = report().values[v];
-    const bool is_in_stack = stack == value.offset && sizes_[v.index] > 0;
+    const bool is_in_stack = stacks.contains(value.offset) && sizes_[v.index] > 0;
     if (!IsTuple(value) && !is_in_stack) {
       heaps[old.color].push_back(v);
       continue;
@@ -132,7 +138,8 @@ void Replanner::SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId
   for (auto& [offset, table] : tables) AddMade(Phase::kGlobal, std::move(table), false);
 }
 
-HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
+HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values, Handover unknown,
+                              int64_t& unknowns) {
   HeapInput input;
   std::vector<ValueId> order = values;
   std::ranges::sort(order, {}, [&](ValueId id) {
@@ -144,7 +151,9 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
   std::ranges::sort(by_number, {}, [&](ValueId id) { return report().values[id].number; });
   std::unordered_map<uint32_t, size_t> ranks;
   for (const ValueId id : by_number) ranks.emplace(id.index, ranks.size());
-  std::map<std::pair<OldId, int64_t>, uint32_t> open;  // by place: the group that is there
+  const Sharers sharers = FindSharers(order, unknown);
+  unknowns = sharers.unknown;
+  std::vector<uint32_t> group_of(order.size(), kNoGroup);  // by row that stands for its sharers
   std::map<std::pair<uint32_t, int64_t>, std::vector<ValueId>> ends;  // by group and time
   struct State {
     uint32_t group;
@@ -160,8 +169,8 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
     if (row == states.end() || std::exchange(row->second.is_freed, true)) return;
     input.groups[row->second.group].intervals[row->second.interval].end = input.end++;
   };
-  std::vector<int64_t> group_ends;
-  for (const ValueId id : order) {
+  for (size_t k = 0; k < order.size(); ++k) {
+    const ValueId id = order[k];
     const Value& value = report().values[id];
     for (; ending < by_end.size() && report().values[by_end[ending]].end < value.start; ++ending)
       free(by_end[ending]);
@@ -169,33 +178,39 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values) {
       input.empty.push_back(stowplan::ValueId(id.index));
       continue;
     }
-    const std::pair place(value.allocation, value.offset);
-    const auto row = open.find(place);
-    if (row != open.end() && group_ends[row->second] >= value.start) {
-      HeapGroup& group = input.groups[row->second];
+    uint32_t& own = group_of[sharers.first[k]];
+    if (own == kNoGroup) {
+      own = static_cast<uint32_t>(input.groups.size());
+      input.groups.push_back({.first = stowplan::ValueId(ranks[id.index]),
+                              .first_size = sizes_[id.index],
+                              .size = 0,
+                              .intervals = {},
+                              .values = {}});
+    } else if (sharers.takes_over[k] != 0) {
       // Whoever ends now gave its place away.
-      for (const ValueId other : ends[{row->second, value.start}]) free(other);
-      ends[{row->second, value.end}].push_back(id);
-      states[id] = {row->second, static_cast<uint32_t>(group.intervals.size()), false};
-      group.size = std::max(group.size, sizes_[id.index]);
-      group.intervals.push_back({input.end++, 0});
-      group.values.emplace_back(id.index);
-      group_ends[row->second] = std::max(group_ends[row->second], value.end);
-      continue;
+      for (const ValueId other : ends[{own, value.start}]) free(other);
     }
-    const auto group = static_cast<uint32_t>(input.groups.size());
-    open[place] = group;
-    ends[{group, value.end}].push_back(id);
-    states[id] = {group, 0, false};
-    group_ends.push_back(value.end);
-    input.groups.push_back({.first = stowplan::ValueId(ranks[id.index]),
-                            .first_size = sizes_[id.index],
-                            .size = sizes_[id.index],
-                            .intervals = {{input.end++, 0}},
-                            .values = {stowplan::ValueId(id.index)}});
+    HeapGroup& group = input.groups[own];
+    ends[{own, value.end}].push_back(id);
+    states[id] = {own, static_cast<uint32_t>(group.intervals.size()), false};
+    group.size = std::max(group.size, sizes_[id.index]);
+    group.intervals.push_back({input.end++, 0});
+    group.values.emplace_back(id.index);
   }
   for (; ending < by_end.size(); ++ending) free(by_end[ending]);
   return input;
+}
+
+bool Replanner::IsAsInReport(const HeapInput& input, const HeapPlan& plan) const {
+  std::map<uint32_t, std::pair<OldId, int64_t>> bases;  // by heap
+  for (size_t g = 0; g < input.groups.size(); ++g) {
+    for (const stowplan::ValueId id : input.groups[g].values) {
+      const Value& value = report().values[ValueId(id.index)];
+      const std::pair base(value.allocation, value.offset - plan.spots[g].offset);
+      if (bases.try_emplace(plan.spots[g].heap, base).first->second != base) return false;
+    }
+  }
+  return true;
 }
 
 void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
@@ -214,12 +229,26 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
         fmt::format("places in memory space {}, where values of another fill holes", color));
     return;
   }
-  const HeapInput input = GroupsOf(values);
-  const std::vector<uint8_t> is_placed(input.groups.size(), 0);
-  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && rules_.Sweeps(color);
+  const bool sweeps = rules_.order == AssignOrder::kEarliestFirst && (sweeps_ || color != 0) &&
+                      rules_.Sweeps(color);
   const int64_t alignment = rules_.AlignmentOf(color);
-  const HeapPlan plan = sweeps ? PackTimeSweep(input, alignment, rules_.heap_limit, is_placed)
-                               : PackBestFit(input, alignment, rules_.heap_limit, is_placed);
+  HeapInput input;
+  HeapPlan plan;
+  int64_t unknowns = 0;
+  bool is_right = false;
+  for (const Handover unknown : {Handover::kTakenOver, Handover::kInPlace}) {
+    HeapInput groups = GroupsOf(values, unknown, unknowns);
+    const std::vector<uint8_t> is_placed(groups.groups.size(), 0);
+    HeapPlan packed = sweeps ? PackTimeSweep(groups, alignment, rules_.heap_limit, is_placed)
+                             : PackBestFit(groups, alignment, rules_.heap_limit, is_placed);
+    is_right = IsAsInReport(groups, packed);
+    if (unknown == Handover::kTakenOver || is_right) {
+      input = std::move(groups);
+      plan = std::move(packed);
+    }
+    if (is_right) break;
+  }
+  if (!is_right) unknown_handovers_ += unknowns;
   std::vector<Made> heaps(plan.sizes.size());
   for (size_t h = 0; h < heaps.size(); ++h)
     heaps[h].allocation = {.size = plan.sizes[h], .color = color};
@@ -233,22 +262,36 @@ void Replanner::Pack(int64_t color, const std::vector<ValueId>& values) {
       fmt::format("offsets of {} values in the heap of memory space {}", values.size(), color));
 }
 
-std::optional<Diagnostics> Replanner::Rewrite() {
-  Assignment assignment;
-  assignment.places.resize(report().values.size());
-  for (const Made& made : made_) {
-    const NewId id = assignment.allocations.Add(made.allocation);
-    for (const auto& [value, offset] : made.values) {
-      assignment.places[value.index] = {id, offset, sizes_[value.index]};
-      // The report's row stands for the value; rows are sorted by number below.
-      assignment.allocations[id].values.emplace_back(value.index);
-    }
+namespace {
+
+// What a first plan leaves when the second is not taken.
+void KeepOtherSpacesFirst(Assignment& assignment) {
+  std::vector<NewId> order;
+  for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
+  std::ranges::stable_partition(order,
+                                [&](NewId id) { return assignment.allocations[id].color != 0; });
+  Table<NewId, stowplan::Allocation> allocations;
+  std::vector<NewId> moved(order.size());
+  for (const NewId id : order) {
+    moved[id.index] = allocations.next_id();
+    allocations.Add(std::move(assignment.allocations[id]));
   }
+  assignment.allocations = std::move(allocations);
+  for (Place& place : assignment.places) {
+    if (!place.allocation.is_none()) place.allocation = moved[place.allocation.index];
+  }
+}
+
+}  // namespace
+
+std::optional<Diagnostics> Replanner::Rewrite() {
+  Assignment assignment = ToAssignment();
   std::map<ValueId, OldId> old_of;  // by the first value of what is no temporary
   for (const Made& made : made_) {
     if (!made.old.is_none() && !made.values.empty()) old_of[made.values[0].first] = made.old;
   }
   CombineTemporaries(assignment, rules_);
+  if (attempt_ == Attempt::kKept) KeepOtherSpacesFirst(assignment);
   Table<AllocationId, Allocation> allocations;
   for (size_t a = 0; a < assignment.allocations.size(); ++a) {
     const stowplan::Allocation& from = assignment.allocations[NewId(a)];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,7 +27,18 @@ using NewId = stowplan::AllocationId;
 
 class Replanner {
  public:
-  Replanner(Report report, const Rules& rules) : rules_(rules) {
+  // How often TPU compilers plan: once; or, where that takes more than the memory they may use, a
+  // second time for space 0, behind what they keep of the other spaces.
+  enum class Attempt : uint8_t {
+    kOnce,
+    kKept,   // the second plan was not smaller, so all is kept
+    kAgain,  // it was: largest first, by best fit
+  };
+
+  Replanner(Report report, const Rules& rules, Attempt attempt)
+      : rules_(rules),
+        attempt_(attempt),
+        sweeps_(rules.order == AssignOrder::kEarliestFirst && attempt != Attempt::kAgain) {
     result_.report = std::move(report);
     is_guest_ = FindGuests(result_.report);
   }
@@ -68,7 +80,14 @@ class Replanner {
   [[nodiscard]] bool HasAsyncComputations() const;
   [[nodiscard]] bool HasCalls() const;
 
+  [[nodiscard]] bool HasAsyncOperations() const;
   std::optional<Diagnostics> DeriveRanges();
+  struct LiveTime {
+    int64_t start = 0;
+    int64_t end = 0;
+  };
+  // By value, for programs of one computation: nothing for values that no instruction makes.
+  [[nodiscard]] std::vector<std::optional<LiveTime>> RangesByUses() const;
 
   // The instruction that returns the program's result: the last position of that value.
   [[nodiscard]] std::string_view FindRoot(
@@ -89,8 +108,15 @@ class Replanner {
     int64_t time_or_color = 0;  // of heaps the color
     int64_t minus_size = 0;     // the largest first
     bool is_not_live_out = false;
+    int64_t number = 0;  // of a value, or the color of a block that was placed before
     Rank rank;
     friend auto operator<=>(const OrderKey&, const OrderKey&) = default;
+    // Whether a rule of the compiler puts this one first: by anything but the rank.
+    [[nodiscard]] bool IsBefore(const OrderKey& other) const {
+      OrderKey same = *this;
+      same.rank = other.rank;
+      return same < other;
+    }
   };
   // Allocations as they were before temporaries were combined, in the order of their creation.
   struct Made {
@@ -106,13 +132,43 @@ class Replanner {
 
   std::optional<Diagnostics> RebuildAllocations();
 
+  // Whether it was kept from a first plan, so that it comes before what was planned again.
+  [[nodiscard]] bool IsKept(int64_t color) const {
+    return attempt_ != Attempt::kOnce && color != 0;
+  }
+  // Orders what no rule orders as the report has it.
+  void TakeOrderOfEquals();
+  // As an assignment whose temporaries are not combined yet; in the order of `made_`.
+  [[nodiscard]] Assignment ToAssignment() const;
+
   // Tables of tuples have separate allocations until temporaries are combined; the rest is in the
   // heap of its memory space.
   void SplitTemporaries(OldId id, std::map<int64_t, std::vector<ValueId>>& heaps);
 
-  // Values at one place took it over from each other if each begins when the one before it ends;
-  // otherwise they are there by coincidence.
-  HeapInput GroupsOf(const std::vector<ValueId>& values);
+  // What happens when a value begins in a place in which another ends.
+  enum class Handover : uint8_t {
+    kInPlace,    // both are one buffer
+    kTakenOver,  // the one gave its place away before the other began
+    kUnknown,
+  };
+  [[nodiscard]] Handover HandoverOf(const Value& from, const Value& to) const;
+  // By row of `order`, which is by time.
+  struct Sharers {
+    // The first row of those that it shares a place with. Values at one place took it over from each
+    // other if each begins when the one before it ends, or belong to the same element of what a loop
+    // or a branch hands on; otherwise they are there by coincidence.
+    std::vector<uint32_t> first;
+    std::vector<uint8_t> takes_over;
+    int64_t unknown = 0;  // handovers of which the report does not tell what they are
+  };
+  [[nodiscard]] Sharers FindSharers(const std::vector<ValueId>& order, Handover unknown) const;
+  // Calls unite(row, row) for those that belong to the same element.
+  void UniteElements(const std::vector<ValueId>& order,
+                     const std::function<void(uint32_t, uint32_t)>& unite) const;
+  // Values that share a place become one group.
+  HeapInput GroupsOf(const std::vector<ValueId>& values, Handover unknown, int64_t& unknowns);
+  // Whether the report has all groups where the plan has them, but for where the heap begins.
+  [[nodiscard]] bool IsAsInReport(const HeapInput& input, const HeapPlan& plan) const;
 
   void Pack(int64_t color, const std::vector<ValueId>& values);
 
@@ -130,7 +186,12 @@ class Replanner {
 
   void CompareFigures();
 
+  // What the report does not say, where something differs from it.
+  void NameMissing();
+
   const Rules& rules_;
+  Attempt attempt_;
+  bool sweeps_;  // space 0
   Replan result_;
   ShapeTexts shapes_;
   std::vector<int64_t> sizes_;           // by value
@@ -139,6 +200,8 @@ class Replanner {
   std::vector<Made> made_;
   bool is_straight_ = true;
   std::optional<Computations> computations_;
+  int64_t unknown_handovers_ = 0;  // in heaps that do not come out as they were
+  bool is_order_taken_ = false;
 };
 
 }  // namespace stowplan::report

@@ -36,32 +36,48 @@ bool HasUnsound(const check::Findings& findings) {
       findings, [](const check::Finding& finding) { return check::IsUnsound(finding.code); });
 }
 
+// Of what was found, and of what could not be decided.
+void SetSoundness(std::string doubt, Verdict& verdict) {
+  if (HasUnsound(verdict.findings)) {
+    verdict.soundness = Soundness::kUnsound;
+  } else if (doubt.empty()) {
+    verdict.soundness = Soundness::kSound;
+  } else {
+    verdict.soundness = Soundness::kUnchecked;
+    verdict.reason = std::move(doubt);
+  }
+}
+
 // What follows from the report alone.
 Verdict ReportVerdict(const PlannedModule& planned) {
   Verdict verdict = {.reason = {}, .is_by_report = true};
-  verdict.findings = check::CheckReport(*planned.report).findings;
+  check::Verdict checked = check::CheckReport(*planned.report);
+  verdict.findings = std::move(checked.findings);
   AddContradictions(planned, verdict.findings);
-  if (HasUnsound(verdict.findings)) {
-    verdict.soundness = Soundness::kUnsound;
-  } else if (planned.report->live_ranges) {
-    verdict.soundness = Soundness::kSound;
-  } else {
+  SetSoundness(std::move(checked.doubt), verdict);
+  if (verdict.soundness == Soundness::kSound && !planned.report->live_ranges) {
+    verdict.soundness = Soundness::kUnchecked;
     verdict.reason = "there is neither a program nor live ranges";
   }
   return verdict;
 }
 
-// A verdict by execution, with what the report says of itself after what the program says of it.
+// A verdict by execution, which alone decides whether the plan is sound, for plans that are given
+// and for those that are made. Live ranges are XLA's own estimate, coarser than what it plans by:
+// that two of them overlap says nothing that the program does not say better. Where the report only
+// contradicts itself, that stands behind what the program says of it.
 Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   Verdict verdict = {.reason = {},
                      .findings = std::move(executed.findings),
                      .instructions = executed.instructions,
                      .reads = executed.reads};
-  std::ranges::move(of_report.findings, std::back_inserter(verdict.findings));
+  std::ranges::copy_if(
+      of_report.findings, std::back_inserter(verdict.findings),
+      [](const check::Finding& finding) { return !check::IsUnsound(finding.code); });
   std::ranges::stable_sort(verdict.findings, [](const auto& a, const auto& b) {
     return check::IsUnsound(a.code) && !check::IsUnsound(b.code);
   });
-  verdict.soundness = HasUnsound(verdict.findings) ? Soundness::kUnsound : Soundness::kSound;
+  SetSoundness(std::move(executed.doubt), verdict);
   return verdict;
 }
 
@@ -171,6 +187,8 @@ Verdict VerdictOn(const hlo::Module& module, const report::Report& report, const
 Result<PlannedModule> LetOut(PlannedModule made, const Prepared& prepared,
                              const Assignment& assignment, const PlanOptions& options) {
   made.verdict = VerdictOn(*made.module, *made.report, prepared.setting.rules.target);
+  if (made.verdict.soundness != Soundness::kSound)
+    Append(Diagnostics(prepared.overwrites), made.notes);
   switch (made.verdict.soundness) {
     case Soundness::kSound:
       return made;

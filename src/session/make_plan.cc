@@ -98,10 +98,9 @@ Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& option
     return prepared;
   }
   STOWPLAN_TRY(Analysis analysis, Analyze(*prepared.module, rules.analysis, options.on_stage));
-  Diagnostics overwrites = FindOverwrites(*prepared.module, analysis.calls, analysis.schedule,
-                                          analysis.flow, analysis.buffers);
-  if (overwrites.size() > kMaxOverwrites) overwrites.resize(kMaxOverwrites);
-  Append(std::move(overwrites), prepared.notes);
+  prepared.overwrites = FindOverwrites(*prepared.module, analysis.calls, analysis.schedule,
+                                       analysis.flow, analysis.buffers);
+  if (prepared.overwrites.size() > kMaxOverwrites) prepared.overwrites.resize(kMaxOverwrites);
   prepared.analysis = std::make_shared<const Analysis>(std::move(analysis));
   return prepared;
 }

@@ -23,6 +23,9 @@ struct Prepared {
   Setting setting;
   std::shared_ptr<const Analysis> analysis;
   Diagnostics notes;
+  // Values that seem to lack a copy, by XLA's rules for who must share a place. Values that are
+  // always equal need none: whether a plan is sound, the checker says.
+  Diagnostics overwrites;
 };
 // `planned` needs its module; its report may be null.
 Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& options);

@@ -81,6 +81,7 @@ Result<PlannedModule> PlanSaying(std::string_view lead, const PlannedModule& pla
 Result<PlannedModule> PlanPrepared(std::string_view lead, const PlannedModule& planned,
                                    Prepared prepared, const PlanOptions& options) {
   const auto fail = [&](Diagnostics errors) {
+    Append(std::move(prepared.overwrites), prepared.notes);
     return FailAfter(std::move(prepared.notes), std::move(errors));
   };
   Result<std::optional<Preset>> preset = FindPreset(prepared, planned, options);

@@ -13,8 +13,10 @@ struct Replanned {
   report::Replan replan;
   Target target;
   std::string release;  // empty: the newest
+  Diagnostics notes;
 };
-// Also fails if the new plan is not sound by its own live ranges.
+// If no release is named, the newest by whose rules the report comes back is taken. Also fails if
+// the new plan is not sound by its own live ranges.
 Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options);
 
 }  // namespace stowplan

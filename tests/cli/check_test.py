@@ -34,6 +34,33 @@ allocation 2: size 32, preallocated-temp:
  value: <2 b @0> (size=16,offset={offset}): f32[4]{{0}}
 """
 
+# Both elements of the state are always equal, and so may lie in one place.
+CARRIED_TWICE = """\
+HloModule m, is_scheduled=true
+
+c {
+  cp = (f32[4]{0}, f32[4]{0}) parameter(0)
+  ROOT go = pred[] constant(true)
+}
+b {
+  p = (f32[4]{0}, f32[4]{0}) parameter(0)
+  x = f32[4]{0} get-tuple-element(p), index=0
+  y = f32[4]{0} get-tuple-element(p), index=1
+  n = f32[4]{0} negate(x)
+  m = f32[4]{0} copy(n)
+  ROOT t = (f32[4]{0}, f32[4]{0}) tuple(n, m)
+}
+ENTRY main {
+  a = f32[4]{0} parameter(0)
+  s = f32[4]{0} negate(a)
+  i = (f32[4]{0}, f32[4]{0}) tuple(s, s)
+  w = (f32[4]{0}, f32[4]{0}) while(i), condition=c, body=b
+  v = f32[4]{0} get-tuple-element(w), index=0
+  z = f32[4]{0} get-tuple-element(w), index=1
+  ROOT r = f32[4]{0} add(v, z)
+}
+"""
+
 
 class Check(CliCase):
     def plan(self, offset):
@@ -53,6 +80,28 @@ class Check(CliCase):
         self.assertIn("unsound: overwritten: r reads a at 3, but finds b there\n"
                       "  b writes bytes 8 to 16 of allocation 2 at 2  (jit(f)/exp, f.py:4)\n"
                       "  r needs a there at 3  (jit(f)/add, f.py:5)\n", answer.out)
+
+    def test_the_program_decides_not_the_ranges(self):
+        """`check` agrees with `assign`, although the ranges of equal elements overlap in one place."""
+        module = self.write("m.hlo", CARRIED_TWICE)
+        answer = self.run_cli("assign", "--target=cpu", "-o", self.folder / "plan", module)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertNotIn("warning", answer.err)
+        reports = sorted((self.folder / "plan").glob("*.txt"))
+        answer = self.check("--target=cpu", module, *reports)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn(": sound (15 instructions, ", answer.out)
+        # Without the program, nobody knows that they are equal.
+        answer = self.check(*reports)
+        self.assertEqual(answer.code, 2, answer)
+        self.assertIn(": unchecked: cp{0} and cp{1} share bytes, and only the program tells", answer.out)
+        # They are not if the body changes one of them.
+        other = self.write("m.hlo", CARRIED_TWICE.replace("m = f32[4]{0} copy(n)", "m = f32[4]{0} exponential(n)"))
+        answer = self.check("--target=cpu", other, *reports)
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("unsound: overwritten", answer.out)
+        answer = self.run_cli("assign", "--target=cpu", other)
+        self.assertEqual(answer.code, 2, answer)
 
     def test_json(self):
         answer = self.check("--target=cpu", "--format=json", *self.plan(8))

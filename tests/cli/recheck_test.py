@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import unittest
 
-from check_test import PLAN, PROGRAM, STEM
+from check_test import CARRIED_TWICE, PLAN, PROGRAM, STEM
 from cli_case import BINARY, Answer, CliCase
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -83,7 +83,7 @@ class Recheck(CliCase):
             answer = Answer(subprocess.run([RECHECK, str(path), str(report)], capture_output=True, timeout=60, check=False))
             self.assertEqual(answer.code, 0, f"{module} {answer}")
             held += 1
-        # 14 modules without an order, and the finding of docs/check.md
+        # 14 modules without an order, and the doubt of docs/check.md
         self.assertEqual((held, without), (1599, 15))
         self.assertIn("1 599 of the corpus hold", (ROOT / "docs" / "check.md").read_text())
 
@@ -95,6 +95,49 @@ class Recheck(CliCase):
             shutil.copy(module, folder)
             text = self.certificate_of(folder)
             self.assertEqual(self.recheck(text, *folder.glob(f"*{ENDING}")).code, 0)
+
+    def test_elements_that_are_always_equal(self):
+        """They lie in one place; that they stay equal is proved again."""
+        module = self.write("m.hlo", CARRIED_TWICE)
+        self.assertEqual(self.run_cli("assign", "--target=cpu", "-o", str(self.folder / "plan"), module).code, 0)
+        text = self.certificate_of("--target=cpu", module, *(self.folder / "plan").glob("*.txt"))
+        answer = self.recheck(text)
+        self.assertEqual(answer.code, 0, answer)
+        changed = re.sub(r"\ncopy (\d+) \d+\n", r"\nwrite \1\n", text)
+        self.assertNotEqual(changed, text)
+        self.assert_denied(changed, "does not stay what it is said to be")
+
+    def test_a_done_writes_when_the_operation_is_over(self):
+        program = """HloModule m, is_scheduled=true
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  a = f32[4]{0} negate(p)
+  s = ((f32[4]{0}), (f32[8]{0})) all-gather-start(a), dimensions={0}
+  d = (f32[8]{0}) all-gather-done(s)
+  x = f32[8]{0} get-tuple-element(d), index=0
+  ROOT r = f32[8]{0} negate(x)
+}
+"""
+        plan = """BufferAssignment:
+allocation 0: size 16, parameter 0, shape |f32[4]| at ShapeIndex {}:
+ value: <0 p @0> (size=16,offset=0): f32[4]{0}
+allocation 1: size 32, output shape is |f32[8]|, maybe-live-out:
+ value: <3 r @0> (size=32,offset=0): f32[8]{0}
+allocation 2: size 96, preallocated-temp:
+ value: <1 a @0> (size=16,offset=0): f32[4]{0}
+ value: <2 s{1,0} @0> (size=32,offset=16): f32[8]{0}
+ value: <4 s{} @0> (size=16,offset=48): ((f32[4]{0}), (f32[8]{0}))
+ value: <5 s{0} @0> (size=8,offset=64): (f32[4]{0})
+ value: <6 s{1} @0> (size=8,offset=80): (f32[8]{0})
+ value: <7 d{} @0> (size=8,offset=0): (f32[8]{0})
+"""
+        files = [self.write(f"{STEM}.txt", program), self.write(f"{STEM}{ENDING}", plan)]
+        text = self.certificate_of("--target=cpu", *files)
+        self.assertEqual(self.recheck(text).code, 0)
+        self.assertEqual(text.count("step d\n"), 2)
+        # In one step with what it reads, it would be written in place.
+        at = text.rindex("step d\n")
+        self.assert_denied(text[:at] + text[at + len("step d\n"):], "which is still read")
 
     def test_several_modules(self):
         for name in ("scan_stack", "while_in_cond"):

@@ -138,6 +138,41 @@ class ComesBack(Replan):
         self.assertIn("taken:   live ranges: the report does not say", answer.err)
 
 
+# Two reducers, inside instructions: which comes first, the report shows only by their numbers.
+INSIDE = """\
+allocation {}: size 4, thread-local:
+ value: <{} {} @0> (size=4,offset=0): f32[]
+"""
+
+
+class Equals(Replan):
+    def report(self, first, second):
+        """The small report with two thread-local allocations; the last is swapped before the temporaries."""
+        text = SMALL.replace("allocation 2: size 1024", INSIDE.format(2, *first) + INSIDE.format(3, *second) +
+                             "allocation 4: size 1024")
+        values = "".join(f"<{number} {name} @0>\n positions:\n  {name}\n uses:\n  (none)\n"
+                         f" from instruction: %{name} = f32[] parameter(0)\n" for number, name in ((5, "x"), (6, "y")))
+        return text.replace("Total bytes used: 2048 (2.0KiB)", "Total bytes used: 2056 (2.0KiB)").replace(
+            "\n\n\nHloLiveRange", "\n" + values + "\n\nHloLiveRange").replace(
+            "add(%b, %c)\n\n\n", "add(%b, %c)\n" + values + "\n\n")
+
+    def test_order_is_taken(self):
+        x, y = (5, "x"), (6, "y")
+        for first, second in ((x, y), (y, x)):
+            text = self.report(first, second)
+            answer = self.replan(text, "--target=cpu", "--stats")
+            self.assertEqual((answer.code, answer.out), (0, text), answer)
+            self.assertIn("taken:   the order of equally large allocations\n", answer.err)
+
+    def test_larger_ones_come_first(self):
+        text = self.report((6, "y"), (5, "x"))
+        text = text.replace("allocation 2: size 4,", "allocation 2: size 8,").replace(
+            "<6 y @0> (size=4,offset=0): f32[]", "<6 y @0> (size=8,offset=0): f64[]").replace(
+            "%y = f32[]", "%y = f64[]").replace("used: 2056", "used: 2060")
+        self.assert_differs(self.replan(text, "--target=cpu"), "value 6 (y) goes to allocation",
+                            "the report does not say which computation calls which")
+
+
 class Tampered(Replan):
     def test_size(self):
         change = ("<2 b @0> (size=512", "<2 b @0> (size=520")

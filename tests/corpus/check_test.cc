@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No false alarm: every plan that XLA wrote is sound, with the program and without.
+// No false alarm: every plan that XLA wrote is sound, with the program and, as far as live ranges
+// decide it, without.
 #include "check/check.h"
 
 #include <filesystem>
@@ -32,7 +33,7 @@ struct Counts {
       ++row[kUnchecked];
       return;
     }
-    row[verdict->is_sound() ? kSound : kUnsound] += 1;
+    row[verdict->is_unsound() ? kUnsound : verdict->is_sound() ? kSound : kUnchecked] += 1;
     row[kInconsistent] += verdict->is_sound() && !verdict->is_fine() ? 1 : 0;
     row[kReads] += verdict->reads;
     for (const Finding& finding : verdict->findings) ++findings[std::string(Name(finding.code))];
@@ -52,16 +53,7 @@ void ExpectInDocs(const std::string& what, const Counts& counts) {
   EXPECT_EQ(ToText(what, counts.sum()), ToText(what, table[what]));
 }
 
-// A real finding, or so it seems: a scatter that adds to rows of an array what it reads from other
-// rows of the same array, in place. docs/check.md has the story.
-bool IsKnown(const std::string& file, const Verdict& verdict) {
-  return file.find("tpu-v2-libtpu-0.0.51/r11020") != std::string::npos &&
-         verdict.findings.size() == 1 && verdict.findings[0].code == Code::kInPlace &&
-         verdict.findings[0].found.instruction == "scatter_custom_fusion";
-}
-
 void Show(const std::string& file, const Verdict& verdict) {
-  if (IsKnown(file, verdict)) return;
   int shown = 0;
   for (const Finding& finding : verdict.findings) {
     if (++shown > 5) break;
@@ -98,7 +90,7 @@ TEST(CorpusCheck, PlansOfProtosAreSound) {
                                {"cpu11", {54, 54, 0, 0, 0, 14120}},
                                {"explain", {114, 114, 0, 0, 0, 5577}},
                                {"gpu", {50, 50, 0, 0, 0, 11237}},
-                               {"oracle", {756, 755, 0, 1, 0, 54585}},
+                               {"oracle", {756, 755, 0, 0, 1, 54585}},
                                {"oracle_tpu", {9, 9, 0, 0, 0, 1595}},
                                {"scale", {3, 3, 0, 0, 0, 36240}},
                                {"tpu", {54, 54, 0, 0, 0, 30434}},
@@ -108,14 +100,13 @@ TEST(CorpusCheck, PlansOfProtosAreSound) {
                               {"cpu11", {54, 54, 0, 0, 0, 14120}},
                               {"explain", {114, 114, 0, 0, 0, 5577}},
                               {"gpu", {50, 50, 0, 0, 0, 11237}},
-                              {"oracle", {756, 755, 0, 1, 0, 54585}},
+                              {"oracle", {756, 755, 0, 0, 1, 54585}},
                               {"oracle_tpu", {9, 9, 0, 0, 0, 1595}},
                               {"scale", {3, 3, 0, 0, 0, 36240}},
                               {"tpu", {54, 54, 0, 0, 0, 30434}},
                           });
-  const std::map<std::string, int64_t> one = {{"in-place", 1}};
-  EXPECT_EQ(reports.findings, one);
-  EXPECT_EQ(protos.findings, one);
+  EXPECT_TRUE(reports.findings.empty());
+  EXPECT_TRUE(protos.findings.empty());
   ExpectInDocs(".hlo.pb with its reports", reports);
   ExpectInDocs(".hlo.pb alone", protos);
 }
@@ -171,11 +162,11 @@ TEST(CorpusCheck, ReportsAloneAreSound) {
                               {"dialects", {191, 191, 0, 0, 0, 969}},
                               {"explain", {114, 114, 0, 0, 0, 628}},
                               {"gpu", {50, 50, 0, 0, 0, 875}},
-                              {"oracle", {756, 756, 0, 0, 0, 5191}},
-                              {"oracle_tpu", {9, 9, 0, 0, 0, 203}},
+                              {"oracle", {756, 746, 0, 0, 10, 5273}},
+                              {"oracle_tpu", {9, 9, 0, 0, 0, 206}},
                               {"scale", {3, 3, 0, 0, 0, 1317}},
                               {"seeds", {5, 5, 0, 0, 0, 0}},
-                              {"tpu", {54, 54, 0, 0, 0, 1058}},
+                              {"tpu", {54, 54, 0, 0, 0, 1062}},
                           });
   EXPECT_TRUE(counts.findings.empty());
   ExpectInDocs("report alone", counts);

@@ -69,7 +69,7 @@ class MutationTest : public testing::Test {
     }
     const Result<check::Verdict> before = check::CheckPlan(*module, *report, target);
     ASSERT_TRUE(before.has_value()) << Render(before.error());
-    if (!before->is_fine()) {  // the finding of corpus_check_test
+    if (!before->is_fine()) {  // the doubt of corpus_check_test
       ++not_fine_;
       return;
     }
@@ -94,16 +94,20 @@ class MutationTest : public testing::Test {
     const Result<check::Verdict> verdict = check::CheckPlan(module, report, target);
     ASSERT_TRUE(verdict.has_value()) << file;
     // Harm may show on a way that was not taken.
-    if (judgement.opinion == Opinion::kHarmless && !verdict->is_sound())
+    if (judgement.opinion == Opinion::kHarmless && verdict->is_unsound())
       judgement = Judge(module, report, target, accepted, Effort::kMuch);
     ++mutants_;
     Count& count = counts_[kind];
-    if (judgement.opinion == Opinion::kUnsure) {
+    const bool is_unsound = verdict->is_unsound();
+    const bool is_undecided = !is_unsound && !verdict->doubt.empty();
+    if (judgement.opinion == Opinion::kUnsure || is_undecided) {
       ++count.unsure;
+      if (std::getenv("STOWPLAN_SHOW") != nullptr)
+        std::cout << "not judged (" << Name(kind) << "): " << file << ": "
+                  << (is_undecided ? verdict->doubt : judgement.reason) << "\n";
       return;
     }
     const bool is_harmful = judgement.opinion == Opinion::kHarmful;
-    const bool is_unsound = !verdict->is_sound();
     if (is_harmful) {
       ++(is_unsound ? count.caught : count.missed);
     } else {
@@ -174,20 +178,20 @@ TEST_F(MutationTest, HarmfulMutantsAreUnsoundAndHarmlessOnesAreNot) {
   }
   Finish("fixed sample");
   ExpectRows(Modules(), {
-                            {"modules", {984, 102, 7, 1}},
+                            {"modules", {985, 102, 6, 1}},
                         });
   ExpectRows(Kinds(), {
-                          {"add an alias", {7352, 75, 0, 0}},
-                          {"change a color", {7017, 855, 811, 0}},
-                          {"copy to bitcast", {2114, 1135, 799, 63}},
-                          {"drop a donation", {1306, 758, 0, 0}},
-                          {"move a place", {2815, 773, 0, 89}},
-                          {"move a value", {2827, 699, 0, 128}},
-                          {"overlap constants", {2580, 172, 0, 0}},
+                          {"add an alias", {7359, 75, 0, 0}},
+                          {"change a color", {7024, 856, 812, 0}},
+                          {"copy to bitcast", {2118, 1169, 799, 25}},
+                          {"drop a donation", {1314, 758, 0, 0}},
+                          {"move a place", {2854, 780, 0, 51}},
+                          {"move a value", {2865, 704, 0, 91}},
+                          {"overlap constants", {2583, 172, 0, 0}},
                           {"reorder", {1056, 825, 604, 0}},
-                          {"shorten a range", {0, 7872, 0, 0}},
-                          {"shrink an allocation", {7815, 2, 0, 0}},
-                          {"swap two values", {3260, 2296, 216, 93}},
+                          {"shorten a range", {0, 7880, 0, 0}},
+                          {"shrink an allocation", {7823, 2, 0, 0}},
+                          {"swap two values", {3291, 2302, 216, 64}},
                       });
 }
 

@@ -148,6 +148,11 @@ class Interpreter {
   void CheckConcatenation(InstrId id, const std::vector<const Node*>& inputs, const Node& result);
   void Compare(InstrId id, size_t k, size_t r, size_t w, const Node& read, const Node& written);
   static bool IsSimple(Opcode opcode);
+  [[nodiscard]] bool IsSimpleFusion(InstrId id, size_t k, ShapeId shape) const;
+  [[nodiscard]] bool MovesElements(InstrId id) const;
+  bool IsSimple(InstrId id) const;
+  bool IsMixing(InstrId id, size_t k) const;
+  bool Moves(InstrId transpose) const;
 
   // --- The end: the_end.cc ---
 

@@ -52,7 +52,8 @@ class Generator {
   std::string Module() {
     std::vector<Shape> parameters(1 + Below(4));
     for (Shape& shape : parameters) shape = RandomShape();
-    const Value entry = Computation(parameters, nullptr, options_.depth, "ENTRY ");
+    const Value entry =
+        Computation(parameters, nullptr, options_.depth, "ENTRY ", false, Copies::kTwice);
     std::string head = "HloModule random";
     if (options_.is_scheduled) head += ", is_scheduled=true";
     return head + Donations(parameters, entry.shape) + "\n\n" + text_;
@@ -136,6 +137,27 @@ class Generator {
     return Add(scope, "broadcast", shape, {scalar}, ", dimensions={}");
   }
 
+  // A new value, all arrays of which are copies.
+  Value Copy(Scope& scope, const Value& value) {
+    if (!value.shape.is_tuple) return Add(scope, "copy", value.shape, {value});
+    std::vector<Value> elements;
+    for (size_t k = 0; k < value.shape.elements.size(); ++k)
+      elements.push_back(Copy(scope, ElementOf(scope, value, k)));
+    return Add(scope, "tuple", value.shape, elements);
+  }
+  Value ElementOf(Scope& scope, const Value& tuple, size_t k) {
+    return Add(scope, "get-tuple-element", tuple.shape.elements[k], {tuple},
+               ", index=" + std::to_string(k));
+  }
+  // What an instruction may write over: a copy that nothing else reads.
+  Value Own(Scope& scope, const Value& value) {
+    if (!options_.has_copies) return value;
+    const size_t before = scope.values.size();
+    const Value copy = Copy(scope, value);
+    scope.values.resize(before);
+    return copy;
+  }
+
   Value RandomArrayValue(Scope& scope) {
     std::vector<Value> arrays;
     for (const Value& value : scope.values) {
@@ -189,8 +211,10 @@ class Generator {
         const std::vector<int64_t> ones(a.shape.dims.size(), 1);
         const bool has_room = std::ranges::find(a.shape.dims, 0) == a.shape.dims.end();
         if (ones.empty() || !has_room) return;
+        if (scope.is_fused && options_.has_copies) return;  // its operand may be read elsewhere
         std::vector<Value> operands = {a, OfShape(scope, Array(a.shape.type, ones))};
         for (size_t i = 0; i < ones.size(); ++i) operands.push_back(OfShape(scope, Scalar("s32")));
+        operands[0] = Own(scope, a);
         Add(scope, "dynamic-update-slice", a.shape, operands);
         return;
       }
@@ -240,7 +264,7 @@ class Generator {
   void AddOpaque(Scope& scope) {
     const Value a = scope.values[Below(scope.values.size())];
     if (Chance(3)) {
-      Add(scope, "custom-call", a.shape, {a},
+      Add(scope, "custom-call", a.shape, {Own(scope, a)},
           ", custom_call_target=\"f\", output_to_operand_aliasing={{}: (0, {})}");
       return;
     }
@@ -282,8 +306,10 @@ class Generator {
         const Value state = Chance(3) ? a : OfShape(scope, RandomState());
         const Shape pred = Scalar("pred");
         const std::string condition = Computation({state.shape}, &pred, 0).name;
-        const std::string body = Computation({state.shape}, &state.shape, depth).name;
-        Add(scope, "while", state.shape, {state}, ", condition=" + condition + ", body=" + body);
+        const std::string body =
+            Computation({state.shape}, &state.shape, depth, "", false, Copies::kState).name;
+        Add(scope, "while", state.shape, {Own(scope, state)},
+            ", condition=" + condition + ", body=" + body);
         return;
       }
       case 2: {
@@ -292,7 +318,8 @@ class Generator {
         std::vector<std::string> branches;
         for (size_t i = 1 + Below(3); i > 0; --i) {
           operands.push_back(scope.values[Below(scope.values.size())]);
-          branches.push_back(Computation({operands.back().shape}, &result, depth).name);
+          branches.push_back(
+              Computation({operands.back().shape}, &result, depth, "", false, Copies::kAll).name);
         }
         Add(scope, "conditional", result, operands,
             ", branch_computations={" + Join(branches) + "}");
@@ -314,10 +341,15 @@ class Generator {
   }
 
   void AddFusion(Scope& scope) {
-    std::vector<Value> operands(1 + Below(3));
+    std::vector<Value> operands;
     std::vector<Shape> shapes;
-    for (Value& operand : operands) {
-      operand = RandomArrayValue(scope);
+    for (size_t k = 1 + Below(3); k > 0; --k) {
+      const Value operand = RandomArrayValue(scope);
+      // XLA gives a fusion each operand once.
+      if (options_.has_copies &&
+          std::ranges::find(operands, operand.name, &Value::name) != operands.end())
+        continue;
+      operands.push_back(operand);
       shapes.push_back(operand.shape);
     }
     const Value body = Computation(shapes, nullptr, 0, "", true);
@@ -351,9 +383,26 @@ class Generator {
     }
   }
 
+  // What of a result is copied. A state may also be handed back in part. Outputs may lie on
+  // parameters that are donated, so that all of them are read before the first is written.
+  enum class Copies : uint8_t { kNone, kAll, kState, kTwice };
+
+  Value CopyRoot(Scope& scope, const Value& root, Copies copies) {
+    if (!options_.has_copies || copies == Copies::kNone) return root;
+    if (copies == Copies::kTwice) return Copy(scope, Copy(scope, root));
+    const Value parameter = scope.values[0];
+    if (copies == Copies::kAll || !root.shape.is_tuple) return Copy(scope, root);
+    std::vector<Value> elements;
+    for (size_t k = 0; k < root.shape.elements.size(); ++k)
+      elements.push_back(Chance(3) ? ElementOf(scope, parameter, k)
+                                   : Copy(scope, ElementOf(scope, root, k)));
+    return Add(scope, "tuple", root.shape, elements);
+  }
+
   // Adds a computation with these parameters, and this result if one is asked for.
   Value Computation(const std::vector<Shape>& parameters, const Shape* result, int depth,
-                    const std::string& mark = {}, bool is_fused = false) {
+                    const std::string& mark = {}, bool is_fused = false,
+                    Copies copies = Copies::kNone) {
     Scope scope = {.depth = depth, .is_fused = is_fused};
     for (size_t i = 0; i < parameters.size(); ++i)
       AddLine(scope, "p", parameters[i], "parameter(" + std::to_string(i) + ")");
@@ -370,7 +419,7 @@ class Generator {
       }
       wanted = MakeTuple(shapes);
     }
-    const Value root = OfShape(scope, wanted);
+    const Value root = CopyRoot(scope, OfShape(scope, wanted), copies);
     scope.text.insert(scope.text.find("  " + root.name + " = ") + 2, "ROOT ");
     const std::string name = NewName("computation");
     text_ += mark + name + " {\n" + scope.text + "}\n\n";

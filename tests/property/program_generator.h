@@ -12,6 +12,8 @@ struct ProgramOptions {
   int instructions = 14;  // at most so many choices in each computation
   bool is_scheduled = true;
   bool has_tiles = false;  // layouts as TPU compilers write them
+  // With copies where XLA puts them: without, most programs have no sound plan.
+  bool has_copies = false;
 };
 
 // A well-formed module of loops, branches, calls, fusions, reductions, async operations, updates in

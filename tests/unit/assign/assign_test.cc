@@ -364,6 +364,24 @@ TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {
   EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
 }
 
+// Our own places in fast memory: a fusion that reads x through another layout, and one that does not.
+TEST(Assign, WithoutAPresetNothingIsWrittenOverWhatIsStillRead) {
+  const auto plan = [](std::string_view opcode) {
+    const std::string before = "f {\n  q = f32[4,4,128]{2,1,0:T(4,128)S(1)} parameter(0)\n  c = " +
+                               ("f32[4,4,128]{2,0,1:T(4,128)} " + std::string(opcode)) +
+                               "(q)\n  ROOT n = f32[4,4,128]{2,0,1:T(4,128)S(1)} negate(c)\n}\n\n";
+    return AssignmentOf(
+        Entry("  p = f32[4,4,128]{2,1,0:T(4,128)} parameter(0)\n"
+              "  x = f32[4,4,128]{2,1,0:T(4,128)S(1)} tan(p)\n"
+              "  y = f32[4,4,128]{2,0,1:T(4,128)S(1)} fusion(x), kind=kLoop, calls=f\n"
+              "  ROOT r = f32[4,4,128]{2,0,1:T(4,128)} tan(y)\n",
+              "", before),
+        "tpu-v5e");
+  };
+  EXPECT_THAT(plan("copy"), HasSubstr("size 16384, color 1, preallocated-temp"));
+  EXPECT_THAT(plan("bitcast"), HasSubstr("size 8192, color 1, preallocated-temp"));
+}
+
 // Work that is handed to the SparseCore: its stack and its own memories are the same for all of it,
 // though b begins before a has ended. s takes the stack over; empty contexts are of the heap.
 TEST(Assign, SparseCoreProgramsHaveOneMemory) {
@@ -401,6 +419,54 @@ wb {
   EXPECT_TRUE(has("a{2,4} @0> (size=0,offset=114688)") && has("x @0> (size=4096,offset=114688)"));
   // The memory-space pass's block is last all the same.
   EXPECT_TRUE(plan.ends_with("size 0, color 1, preallocated-temp:\n")) << plan;
+}
+
+// x lies in the stack from the end of a to the end of c, so b needs a stack of its own. c finds that
+// one free, and y, which is made when the programs have ended, takes it.
+TEST(Assign, SparseCoreProgramsGetAnotherStackWhereTheFirstIsTaken) {
+  constexpr std::string_view kBefore = R"(
+wa {
+  pa = f32[1024]{0:T(1024)} parameter(0)
+  ROOT na = f32[1024]{0:T(1024)} custom-call(pa), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+wb {
+  pb = f32[1024]{0:T(1024)} parameter(0)
+  ROOT nb = f32[1024]{0:T(1024)} custom-call(pb), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+wc {
+  pc = f32[1024]{0:T(1024)} parameter(0)
+  ROOT nc = f32[1024]{0:T(1024)} custom-call(pc), custom_call_target="sc"
+}, execution_thread="sparsecore"
+
+)";
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[1024]{0:T(1024)} parameter(0)
+  a = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wa
+  ad = f32[1024]{0:T(1024)} async-done(a)
+  x = f32[1024]{0:T(1024)} reverse(ad), dimensions={0}
+  b = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wb
+  c = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[1024]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wc
+  cd = f32[1024]{0:T(1024)} async-done(c)
+  z = f32[2048]{0:T(1024)} concatenate(x, cd), dimensions={0}
+  bd = f32[1024]{0:T(1024)} async-done(b)
+  y = f32[1024]{0:T(1024)} reverse(bd), dimensions={0}
+  ROOT r = f32[3072]{0:T(1024)} concatenate(z, y), dimensions={0}
+)",
+                                              "", std::string(kBefore)),
+                                        RulesOf(*FindTarget("tpu-v6e"), "libtpu-0.0.51"));
+  const auto offset = [&](std::string_view value) {
+    const size_t at = plan.find("offset=", plan.find(value));
+    return plan.substr(at, plan.find(')', at) - at);
+  };
+  EXPECT_EQ(offset(" a{2,0} "), offset(" x @")) << plan;
+  EXPECT_EQ(offset(" b{2,0} "), offset(" c{2,0} ")) << plan;
+  EXPECT_EQ(offset(" b{2,0} "), offset(" y @")) << plan;
+  EXPECT_NE(offset(" a{2,0} "), offset(" b{2,0} ")) << plan;
+  // Not in the second stack, which b has though it began before c did and lasts on; nor in the
+  // first, which is too small for z while x is read.
+  EXPECT_NE(offset(" z @"), offset(" b{2,0} ")) << plan;
 }
 
 // x could lie in the result's allocation, being dead by the time r is born.

@@ -16,10 +16,11 @@ namespace {
 
 // Whether `user` may be born where its operand `operand` lies.
 bool Shares(std::string_view text, std::string_view user, std::string_view operand,
-            Sharing sharing = Sharing::kPlain, std::vector<int64_t> index = {}) {
+            Sharing sharing = Sharing::kPlain, std::vector<int64_t> index = {},
+            ShareRules::Planner planner = ShareRules::Planner::kXla) {
   const Program program = AnalyzeProgram(text);
   const Rules back_end = {.sharing = sharing};
-  ShareRules rules(program.module, program.analysis, back_end);
+  ShareRules rules(program.module, program.analysis, back_end, planner);
   return rules.CanShareAsOperand(program.ValueAt(user, std::move(index)), program.ValueAt(operand));
 }
 
@@ -263,6 +264,86 @@ std::string Doubled(const std::string& innermost) {
               calls + "}\n";
   }
   return InEntry("  ROOT y = f32[8,16] fusion(x), kind=kCustom, calls=f60\n", before);
+}
+
+// A fusion of x, whose body makes its result of q; for TPUs.
+std::string TpuFusion(const std::string& from, const std::string& to, const std::string& body,
+                      const std::string& before = {}) {
+  return "HloModule m, is_scheduled=true\n" + before + "f {\n  q = " + from + " parameter(0)\n" +
+         body + "}\nENTRY e {\n  p = " + from + " parameter(0)\n  x = " + from +
+         " tan(p)\n  ROOT y = " + to + " fusion(x), kind=kLoop, calls=f\n}";
+}
+
+bool SharesOnTpu(const std::string& text) { return Shares(text, "y", "x", Sharing::kTpu); }
+
+// Dimensions of equal size that change places look alike from outside.
+TEST(CanShare, NotThroughACopyToAnotherLayout) {
+  const std::string from = "f32[4,4,128]{2,1,0:T(4,128)}";
+  const std::string to = "f32[4,4,128]{2,0,1:T(4,128)}";
+  EXPECT_FALSE(SharesOnTpu(
+      TpuFusion(from, to, "  c = " + to + " copy(q)\n  ROOT r = " + to + " negate(c)\n")));
+  // A bitcast moves nothing.
+  EXPECT_TRUE(SharesOnTpu(
+      TpuFusion(from, to, "  c = " + to + " bitcast(q)\n  ROOT r = " + to + " negate(c)\n")));
+  // Neither before nor behind a bitcast, nor on one way of two, nor in a fusion inside.
+  const std::string other = "f32[4,4,128]{2,1,0:T(4,128)}";
+  EXPECT_FALSE(SharesOnTpu(TpuFusion(from, other,
+                                     "  c = " + to + " copy(q)\n  b = " + other +
+                                         " bitcast(c)\n  ROOT r = " + other + " negate(b)\n")));
+  EXPECT_FALSE(SharesOnTpu(TpuFusion(
+      from, to,
+      "  b = " + to + " bitcast(q)\n  c = " + to + " copy(q)\n  ROOT r = " + to + " add(b, c)\n")));
+  const std::string inner =
+      "g {\n  h = " + from + " parameter(0)\n  ROOT k = " + to + " copy(h)\n}\n";
+  EXPECT_FALSE(SharesOnTpu(TpuFusion(from, to,
+                                     "  c = " + to +
+                                         " fusion(q), kind=kLoop, calls=g\n"
+                                         "  ROOT r = " +
+                                         to + " negate(c)\n",
+                                     inner)));
+}
+
+// The tiles of both are equal, but not what they pad.
+TEST(CanShare, NotAcrossOtherPadding) {
+  const std::string from = "f32[8,1,128]{2,1,0:T(8,128)}";
+  EXPECT_FALSE(SharesOnTpu(TpuFusion(from, "f32[8,1,128]{2,0,1:T(8,128)}",
+                                     "  ROOT r = f32[8,1,128]{2,0,1:T(8,128)} negate(q)\n")));
+  // Outside the tiles, a dimension of size 1 may be anywhere.
+  EXPECT_TRUE(
+      SharesOnTpu(TpuFusion("f32[1,4,8,128]{3,2,1,0:T(8,128)}", "f32[1,4,8,128]{3,2,0,1:T(8,128)}",
+                            "  ROOT r = f32[1,4,8,128]{3,2,0,1:T(8,128)} negate(q)\n")));
+}
+
+// What a bitcast counts by are tiles; a copy to others in front of it moves elements.
+TEST(CanShare, NotThroughOtherTilesAndABitcast) {
+  const std::string flat = "f32[2,4,128]{2,1,0:T(8,128)}";
+  const auto body = [](const std::string& tiles) {
+    return "  c = f32[2,4,128]{2,1,0:" + tiles + "} copy(q)\n  b = f32[4,2,128]{2,0,1:" + tiles +
+           "} bitcast(c)\n  ROOT r = f32[4,2,128]{2,0,1:T(8,128)} negate(b)\n";
+  };
+  const std::string to = "f32[4,2,128]{2,0,1:T(8,128)}";
+  EXPECT_TRUE(SharesOnTpu(TpuFusion(flat, to, body("T(8,128)"))));
+  EXPECT_FALSE(SharesOnTpu(TpuFusion(flat, to, body("T(4,128)"))));
+}
+
+// XLA looks at the first operand only, and gives fusions none twice. Where it is up to us, whatever
+// reads the same bytes counts.
+TEST(CanShare, OursIsReadOnce) {
+  const auto text = [](const std::string& operands) {
+    return "HloModule m, is_scheduled=true\nf {\n  q = f32[8,8] parameter(0)\n"
+           "  s = f32[8,8] parameter(1)\n  t = f32[8,8] reverse(s), dimensions={0}\n"
+           "  ROOT r = f32[8,8] add(q, t)\n}\nENTRY e {\n  p = f32[8,8] parameter(0)\n"
+           "  x = f32[8,8] tan(p)\n  b = f32[8,8] bitcast(x)\n"
+           "  ROOT y = f32[8,8] fusion(" +
+           operands + "), kind=kLoop, calls=f\n}";
+  };
+  const auto is_ours = [&](const std::string& operands) {
+    return Shares(text(operands), "y", "x", Sharing::kTpu, {}, ShareRules::Planner::kOurs);
+  };
+  EXPECT_TRUE(is_ours("x, p"));
+  EXPECT_FALSE(is_ours("x, x"));
+  EXPECT_FALSE(is_ours("x, b"));
+  EXPECT_TRUE(SharesOnTpu(text("x, x")));
 }
 
 TEST(Elementwise, FusionsOfFusionsAreLookedAtOnce) {

@@ -193,6 +193,67 @@ ENTRY main {
             "overwritten s{0} b\n");
 }
 
+// A done waits until the operation is over, and then writes its table of pointers: it may do so over
+// what the operation has read, but not over what it made.
+TEST(Check, ADoneWritesItsTableWhenTheOperationIsOver) {
+  constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  a = f32[4]{0} negate(p)
+  b = f32[4]{0} exponential(p)
+  s = ((f32[4]{0}, f32[4]{0}), (f32[8]{0}, f32[8]{0})) all-gather-start(a, b), dimensions={0}
+  d = (f32[8]{0}, f32[8]{0}) all-gather-done(s)
+  x = f32[8]{0} get-tuple-element(d), index=0
+  y = f32[8]{0} get-tuple-element(d), index=1
+  ROOT r = f32[8]{0} add(x, y)
+}
+)";
+  const auto check = [&](const std::string& table) {
+    return Summary(CheckText(kProgram,
+                             "p0 16: p@0\nout 32: r@0\ntemp 192: a@0 b@16 s{1,0}@32 s{1,1}@64 "
+                             "s{}@96 s{0}@112 s{1}@128 d{}@" +
+                                 table));
+  };
+  EXPECT_EQ(check("144"), "");
+  EXPECT_EQ(check("0"), "");
+  EXPECT_EQ(check("8"), "");
+  EXPECT_EQ(check("112"), "");  // the table of what was read
+  EXPECT_EQ(check("32"), "overwritten s{1,0} d\n");
+}
+
+// The code of a custom fusion is made knowing which buffers overlap; what it makes of that, nobody
+// here knows. Where it was not told, the plan is wrong.
+TEST(Check, CodeThatIsToldOfAnOverlap) {
+  const auto check = [](const std::string& kind, const std::string& lists) {
+    const std::string program =
+        R"(HloModule m, is_scheduled=true
+f {
+  fp = s32[16]{0} parameter(0)
+  fq = s32[16]{0} parameter(1)
+  fr = s32[16]{0} reverse(fp), dimensions={0}
+  ROOT fs = s32[16]{0} add(fr, fq)
+}
+ENTRY main {
+  p = s32[16]{0} parameter(0)
+  a = s32[16]{0} negate(p)
+  w = s32[16]{0} fusion(a, p), kind=)" +
+        kind + R"(, calls=f, backend_config={"aliasing_operands":{"lists":[)" + lists + R"(]}}
+  ROOT r = s32[16]{0} negate(w)
+}
+)";
+    return CheckText(program, "p0 64: p@0\nout 64: r@0\ntemp 64: a@0 w@0");
+  };
+  const std::string right = R"({"indices":["0","2"]})";
+  const Verdict verdict = check("kCustom", R"({"indices":["1","7"]},)" + right);
+  EXPECT_EQ(Summary(verdict), "");
+  EXPECT_FALSE(verdict.is_sound());
+  EXPECT_EQ(verdict.doubt, "it is not known whether w may write w over a, which it reads");
+  EXPECT_EQ(Summary(check("kLoop", right)), "in-place a w\n");
+  EXPECT_EQ(Summary(check("kCustom", "")), "in-place a w\n");
+  EXPECT_EQ(Summary(check("kCustom", R"({"indices":["1","2"]})")), "in-place a w\n");
+  EXPECT_EQ(Summary(check("kCustom", R"({"indices":["0",["2"]]})")), "in-place a w\n");
+}
+
 TEST(Check, PartsOfTheResultAreApart) {
   constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
 ENTRY main {

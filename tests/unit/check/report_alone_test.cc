@@ -81,12 +81,70 @@ std::string Fast(std::string_view writer, std::string_view reader, int offset = 
 TEST(ReportAlone, FastMemory) {
   EXPECT_EQ(Summary(CheckAlone(Fast("exponential(%p)", "add(%a, %b)"))), "alive-together a b\n");
   // Which branch reads it, only the program tells.
-  EXPECT_EQ(Summary(CheckAlone(Fast("exponential(%p)", "conditional(%q, %a, %b)"))), "");
+  const Verdict branches = CheckAlone(Fast("exponential(%p)", "conditional(%q, %a, %b)"));
+  EXPECT_EQ(Summary(branches), "");
+  EXPECT_FALSE(branches.is_sound());
+  EXPECT_EQ(branches.doubt,
+            "a and b share bytes, and only the program tells whether that is right");
   // Slices that lie side by side are one array.
   const std::string_view join = "custom-call(%a), custom_call_target=\"ConcatBitcast\"";
-  EXPECT_EQ(Summary(CheckAlone(Fast(join, "negate(%b)", 4096))), "");
+  EXPECT_TRUE(CheckAlone(Fast(join, "negate(%b)", 4096)).is_sound());
   EXPECT_EQ(Summary(CheckAlone(Fast("exponential(%a)", "negate(%b)", 4096))),
             "alive-together a b\n");
+}
+
+// XLA prints what a branch returns until another branch has made the same. What is there in between
+// is right if it is in that other branch; the last known reader is r.
+TEST(ReportAlone, WhatABranchReturns) {
+  const auto text = [](std::string_view color, std::string_view reader) {
+    const std::string shape = "f32[8,128]{1,0:T(8,128)S(1)}";
+    const auto value = [&](int number, const std::string& name, const std::string& use) {
+      return "<" + std::to_string(number) + " " + name + " @" + std::string(color) +
+             ">\n positions:\n  " + name + "\n uses:\n  " + use +
+             ", operand 0\n from instruction: %" + name + " = " + shape + " negate(%p)\n";
+    };
+    const auto place = [&](int number, const std::string& name) {
+      return " value: <" + std::to_string(number) + " " + name + " @" + std::string(color) +
+             "> (size=4096,offset=0): " + shape + "\n";
+    };
+    return "BufferAssignment:\nallocation 0: size 4096" +
+           (color == "0" ? std::string() : ", color " + std::string(color)) +
+           ", preallocated-temp:\n" + place(1, "a") + place(2, "b") + place(3, "d") +
+           "\nTotal bytes used: 4096 (4.0KiB)\n\nUsed values:\n" +
+           value(1, "a", std::string(reader)) + value(2, "b", "e") + value(3, "d", "e") +
+           "\n\nHloLiveRange (max 6):\n  InstructionSequence:\n"
+           "    0:a\n    1:r\n    2:b\n    3:e\n    4:d\n    5:f\n"
+           "  BufferLiveRange:\n    a{}:0-4\n    b{}:2-3\n    d{}:4-5\n"
+           "  Live ranges at 2 (peak):\n    a{}: 4096 bytes\n    b{}: 4096 bytes\n";
+  };
+  const Verdict fast = CheckAlone(text("1", "r"));
+  EXPECT_EQ(Summary(fast), "");
+  EXPECT_NE(fast.doubt, "");
+  EXPECT_EQ(Summary(CheckAlone(text("1", "e"))), "alive-together a b\n");
+  EXPECT_EQ(Summary(CheckAlone(text("0", "r"))), "alive-together a b\n");
+}
+
+// Elements of one loop in one place: right if they are always equal.
+TEST(ReportAlone, ElementsOfOneLoop) {
+  const auto text = [](std::string_view phi, int second) {
+    const auto value = [&](int number) {
+      return "<" + std::to_string(number) + " w{" + std::to_string(number) + "}" +
+             std::string(phi) + " @0>";
+    };
+    return "BufferAssignment:\nallocation 0: size 32, maybe-live-out:\n value: " + value(0) +
+           " (size=16,offset=0): f32[4]{0}\n value: " + value(1) +
+           " (size=16,offset=" + std::to_string(second) +
+           "): f32[4]{0}\n\nTotal bytes used: 32 (32B)\n\nUsed values:\n" + value(0) +
+           "\n positions:\n  w {0}\n uses:\n" + value(1) +
+           "\n positions:\n  w {1}\n uses:\n\n\nHloLiveRange (max 1):\n"
+           "  InstructionSequence:\n    0:w\n  BufferLiveRange:\n    w{0}:0-1\n    w{1}:0-0\n"
+           "  Live ranges at 0 (peak):\n    w{0}: 16 bytes\n    w{1}: 16 bytes\n";
+  };
+  const Verdict loop = CheckAlone(text(" (phi)", 0));
+  EXPECT_EQ(Summary(loop), "");
+  EXPECT_NE(loop.doubt, "");
+  EXPECT_EQ(Summary(CheckAlone(text("", 0))), "alive-together w{1} w{0}\n");
+  EXPECT_EQ(Summary(CheckAlone(text(" (phi)", 8))), "alive-together w{1} w{0}\n");
 }
 
 // Two parts of a result in one place, because both are declared to lie on one operand.

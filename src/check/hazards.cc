@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/hazards.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace stowplan::check {
+
+using hlo::InstrId;
+using hlo::Module;
+using hlo::Opcode;
+using hlo::ShapeId;
+using hlo::ShapeTable;
+
+namespace {
+
+// How often constraints are looked at for one decision. What XLA fuses takes some hundred looks.
+constexpr int64_t kEffort = 300'000;
+
+// Whether the result is written element by element.
+bool IsLoop(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kBitcast:
+    case Opcode::kBitcastConvert:
+    case Opcode::kBroadcast:
+    case Opcode::kConcatenate:
+    case Opcode::kConstant:
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+    case Opcode::kDynamicSlice:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kGather:
+    case Opcode::kIota:
+    case Opcode::kPad:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return true;
+    default:
+      return IsByElement(opcode);
+  }
+}
+
+// The one variable that an expression is; none for 0.
+std::optional<Var> VarOf(const Expr& expr) {
+  if (expr.constant != 0 || expr.terms.size() != 1 || expr.terms[0].second != 1)
+    return std::nullopt;
+  return expr.terms[0].first;
+}
+
+bool AreVars(const std::vector<std::pair<Expr, Expr>>& pairs) {
+  return std::ranges::all_of(
+      pairs, [](const auto& pair) { return VarOf(pair.first) && VarOf(pair.second); });
+}
+
+// Expressions over the variables of a fusion as ones over the variables of a system. Common
+// variables are the same for all instances; each instance has its own of the others.
+class Instance {
+ public:
+  Instance(const Variables& variables, LinearSystem& system, std::map<Var, Expr>& common)
+      : variables_(variables), system_(system), common_(common) {}
+
+  void Bind(Var var, Expr expr) { bound_[var] = std::move(expr); }
+
+  [[nodiscard]] Expr Of(const Expr& expr) {
+    Expr result = Expr::Of(expr.constant);
+    result.is_too_large = expr.is_too_large;
+    for (const auto& [var, factor] : expr.terms) {
+      const bool is_common = variables_.is_common(var);
+      const auto [row, is_new] = (is_common ? common_ : bound_).try_emplace(var);
+      if (is_new) row->second = Expr::OfVar(system_.Add(variables_.range(var)));
+      result.Add(row->second, factor);
+    }
+    return result;
+  }
+
+  // What must hold for the access to take place.
+  void Require(const Access& access) {
+    for (const Constraint& constraint : access.constraints)
+      system_.Require(Of(constraint.expr), constraint.range);
+    for (const std::vector<Constraint>& box : access.outside) {
+      std::vector<Constraint> sides;
+      for (const Constraint& side : box) sides.push_back({Of(side.expr), side.range});
+      system_.Exclude(std::move(sides));
+    }
+  }
+
+ private:
+  const Variables& variables_;
+  LinearSystem& system_;
+  std::map<Var, Expr>& common_;
+  std::map<Var, Expr> bound_;
+};
+
+constexpr int64_t kFar = int64_t{1} << 55U;
+
+// A turn that writes an element, a turn that reads one, and both in one place: is that possible?
+class Meeting {
+ public:
+  Meeting(const ShapeTable& shapes, const Variables& variables)
+      : shapes_(shapes),
+        variables_(variables),
+        writer_(variables, system_, common_),
+        reader_(variables, system_, common_) {}
+
+  // Pairs are equal iff the turns are one. The reader's turn is the writer's and a distance, so that
+  // what both have in common cancels.
+  void Pair(const std::vector<std::pair<Expr, Expr>>& pairs) {
+    for (const auto& [a, b] : pairs) {
+      if (!AreVars(pairs)) {
+        distances_.push_back(reader_.Of(b).Plus(writer_.Of(a), -1));
+        continue;
+      }
+      const Interval range = variables_.range(*VarOf(a));
+      const Expr turn = Expr::OfVar(system_.Add(range));
+      const Expr distance = Expr::OfVar(system_.Add({-range.high, range.high}));
+      writer_.Bind(*VarOf(a), turn);
+      reader_.Bind(*VarOf(b), turn.Plus(distance));
+      system_.Require(turn.Plus(distance), range);
+      distances_.push_back(distance);
+    }
+  }
+
+  void Take(const Access& from, const Access& to, const std::vector<Reads::Twins>& twins) {
+    writer_.Require(from);
+    reader_.Require(to);
+    if (!from.view.is_none()) StayInside(writer_, from);
+    StayInside(reader_, to);
+    for (const auto& [low, high] : twins) {
+      if (!common_.contains(low) || !common_.contains(high)) continue;
+      // low is high, or its own bound where high is above it.
+      const Expr apart = common_[high].Plus(common_[low], -1);
+      const int64_t bound = variables_.range(low).high;
+      system_.Require(apart, {0, variables_.range(high).high - bound});
+      system_.Exclude({{apart, {1, kFar}}, {common_[low], {0, bound - 1}}});
+    }
+  }
+
+  void MeetByIndex(const Access& from, const Access& to) {
+    for (size_t d = 0; d < from.index.size(); ++d)
+      system_.Require(writer_.Of(from.index[d]).Plus(reader_.Of(to.index[d]), -1), {0, 0});
+  }
+  struct Element {
+    const Expr& number;
+    int64_t bits = 0;
+  };
+  void MeetByPosition(const Element& from, const Element& to, int64_t distance) {
+    Expr apart = reader_.Of(to.number).Times(to.bits);
+    apart.Add(writer_.Of(from.number), -from.bits);
+    apart.Add(Expr::Of(distance), 8);
+    system_.Require(std::move(apart), {1 - to.bits, from.bits - 1});
+  }
+
+  // Each is 0 when the turns are one.
+  [[nodiscard]] const std::vector<Expr>& distances() const { return distances_; }
+
+  [[nodiscard]] LinearSystem::Answer Solve(int64_t& effort) const {
+    LinearSystem system = system_;
+    return system.Solve(effort);
+  }
+  [[nodiscard]] LinearSystem::Answer SolveApart(const Expr& distance, Interval range,
+                                                int64_t& effort) const {
+    LinearSystem system = system_;
+    system.Require(distance, range);
+    return system.Solve(effort);
+  }
+
+ private:
+  void StayInside(Instance& instance, const Access& access) {
+    const std::span<const int64_t> dims = shapes_.dims(access.view);
+    for (size_t d = 0; d < dims.size(); ++d)
+      system_.Require(instance.Of(access.index[d]), {0, dims[d] - 1});
+  }
+
+  const ShapeTable& shapes_;
+  const Variables& variables_;
+  LinearSystem system_;
+  std::map<Var, Expr> common_;
+  Instance writer_;
+  Instance reader_;
+  std::vector<Expr> distances_;
+};
+
+// Whether turn t reads exactly what turn t writes, and each turn writes another element. Then no
+// turn reads what another one writes.
+bool IsOneToOne(const Access& written, const Access& read,
+                const std::vector<std::pair<Expr, Expr>>& pairs, const Variables& variables) {
+  if (!AreVars(pairs)) return false;
+  std::map<Var, Var> turns;  // of the reader to those of the writer
+  for (const auto& [a, b] : pairs) turns.emplace(*VarOf(b), *VarOf(a));
+  for (size_t d = 0; d < read.index.size(); ++d) {
+    Expr same = Expr::Of(read.index[d].constant);
+    for (const auto& [var, factor] : read.index[d].terms) {
+      const auto turn = turns.find(var);
+      if (turn == turns.end() && !variables.is_common(var)) return false;
+      same.Add(Expr::OfVar(turn == turns.end() ? var : turn->second), factor);
+    }
+    if (same != written.index[d]) return false;
+  }
+  return std::ranges::all_of(pairs, [&](const auto& pair) {
+    return std::ranges::any_of(written.index, [&](const Expr& index) {
+      size_t own = 0;
+      for (const auto& [var, factor] : index.terms) own += variables.is_common(var) ? 0U : 1U;
+      return own == 1 && std::ranges::any_of(index.terms, [&](const auto& term) {
+               return term.first == *VarOf(pair.first);
+             });
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<std::vector<int64_t>> Hazards::Outputs() const {
+  std::vector<std::vector<int64_t>> outputs;
+  std::vector<std::pair<ShapeId, std::vector<int64_t>>> stack = {
+      {module_.instructions[user_].shape, {}}};
+  while (!stack.empty()) {
+    auto [shape, index] = std::move(stack.back());
+    stack.pop_back();
+    if (hlo::IsArray(module_.shapes[shape].type)) outputs.push_back(index);
+    if (!module_.shapes.is_tuple(shape)) continue;
+    for (size_t k = 0; k < module_.shapes.elements(shape).size(); ++k) {
+      std::vector<int64_t> part = index;
+      part.push_back(static_cast<int64_t>(k));
+      stack.emplace_back(module_.shapes.elements(shape)[k], std::move(part));
+    }
+  }
+  return outputs;
+}
+
+bool Hazards::IsAim(const Bodies::Source& source, const Aim& aim) const {
+  return source.leaf && source.leaf->operand == aim.operand && source.leaf->index == aim.input &&
+         aim.distance == 0;
+}
+
+Hazards::Space Hazards::NewSpace(ShapeId like) {
+  return {like, reads_.maps().NewIndex(module_.shapes.dims(like))};
+}
+
+Hazards::Target Hazards::TargetOf(const std::vector<int64_t>& output, const Aim& aim) {
+  Bodies& bodies = reads_.bodies();
+  const Bodies::Source made = bodies.Output(output);
+  Bodies::Source inner = bodies.BehindBitcasts(made);
+  Target target;
+  target.is_kept = IsAim(inner, aim);
+  target.is_loop = inner.leaf || IsLoop(bodies.opcode(inner.node));
+  const ShapeId to = bodies.ShapeOf(made);
+  const Space space = NewSpace(to);
+  const Access all = {.view = to, .index = space.index, .constraints = {}, .outside = {}};
+  std::vector<BodyNode> updates;
+  while (!inner.leaf && bodies.opcode(inner.node) == Opcode::kDynamicUpdateSlice) {
+    const Bodies::Source base = bodies.Operand(inner.node, 0);
+    if (!LieAlike(module_.shapes, bodies.ShapeOf(base), bodies.shape(inner.node))) break;
+    updates.push_back(inner.node);
+    inner = bodies.BehindBitcasts(base);
+  }
+  if (updates.empty() || !IsAim(inner, aim)) {
+    target.whole.push_back({space, all});
+    return target;
+  }
+  // What lies around the slices stays as it is.
+  for (const BodyNode& update : updates) {
+    const ShapeId array = bodies.shape(update);
+    const ShapeId part = bodies.ShapeOf(bodies.Operand(update, 1));
+    const std::span<const int64_t> sizes = module_.shapes.dims(part);
+    const std::vector<Expr> starts = reads_.Starts(update);
+    Access seen = all;
+    Access whole = all;
+    if (starts.size() == sizes.size() && reads_.maps().View(seen, array) &&
+        seen.index.size() == sizes.size()) {
+      for (size_t d = 0; d < sizes.size(); ++d)
+        seen.constraints.push_back({seen.index[d].Plus(starts[d], -1), {0, sizes[d] - 1}});
+      whole.constraints = std::move(seen.constraints);
+    }
+    target.whole.push_back({space, std::move(whole)});
+    if (updates.size() > 1 || starts.size() != sizes.size()) continue;
+    const Space slice = NewSpace(part);
+    Access written = {.view = array, .index = slice.index, .constraints = {}, .outside = {}};
+    for (size_t d = 0; d < starts.size(); ++d) written.index[d].Add(starts[d]);
+    target.slice.push_back({slice, std::move(written)});
+  }
+  return target;
+}
+
+Hazards::Section Hazards::WholeSection(const Bodies::Source& source) {
+  Section section = {
+      .has_turns = true, .space = NewSpace(reads_.bodies().ShapeOf(source)), .reads = {}};
+  section.is_complete = reads_.Walk(
+      source,
+      {.view = section.space.like, .index = section.space.index, .constraints = {}, .outside = {}},
+      section.reads);
+  return section;
+}
+
+void Hazards::AddUpdateSections(const BodyNode& update, std::vector<Section>& sections) {
+  Bodies& bodies = reads_.bodies();
+  sections.push_back(WholeSection(bodies.Operand(update, 1)));
+  Section& section = sections.back();
+  // In each turn, too.
+  for (size_t k = 2; k < module_.operands_of(update.id).size(); ++k) {
+    const Bodies::Source offset = bodies.Operand(update, k);
+    const ShapeId shape = bodies.ShapeOf(offset);
+    const bool is_complete =
+        reads_.Walk(offset,
+                    {.view = shape,
+                     .index = reads_.maps().NewIndex(module_.shapes.dims(shape)),
+                     .constraints = {},
+                     .outside = {}},
+                    section.reads);
+    section.is_complete = section.is_complete && is_complete;
+  }
+}
+
+std::vector<Hazards::Section> Hazards::FreeSections(const Bodies::Source& source,
+                                                    const Space* loop) {
+  Bodies& bodies = reads_.bodies();
+  std::vector<BodyNode> reductions;
+  const auto visit = [&](const BodyNode& node) {
+    if (loop == nullptr || bodies.opcode(node) != Opcode::kReduce) return false;
+    const Space reduced = {bodies.ShapeOf(bodies.Operand(node, 0)), {}};
+    if (!hlo::IsArray(module_.shapes[reduced.like].type) || !Match(*loop, NewSpace(reduced.like)))
+      return false;
+    reductions.push_back(node);
+    return true;
+  };
+  const ShapeId shape = bodies.ShapeOf(source);
+  std::vector<Section> sections(1);
+  sections[0].is_complete =
+      reads_.Walk(source,
+                  {.view = shape,
+                   .index = reads_.maps().NewIndex(module_.shapes.dims(shape)),
+                   .constraints = {},
+                   .outside = {}},
+                  sections[0].reads, visit);
+  std::ranges::sort(reductions);
+  const auto [last, end] = std::ranges::unique(reductions);
+  reductions.erase(last, end);
+  for (const BodyNode& node : reductions) {
+    const size_t count = module_.operands_of(node.id).size();
+    for (size_t k = 0; k < count; ++k) {
+      if (k < count / 2) {
+        sections.push_back(WholeSection(bodies.Operand(node, k)));
+      } else {
+        std::vector<Section> first = FreeSections(bodies.Operand(node, k), nullptr);
+        std::ranges::move(first, std::back_inserter(sections));
+      }
+    }
+  }
+  return sections;
+}
+
+std::vector<Hazards::Section> Hazards::CallSections(const Bodies::Source& call, const Aim& aim) {
+  Bodies& bodies = reads_.bodies();
+  std::vector<Section> sections;
+  for (size_t k = 0; k < module_.operands_of(call.node.id).size(); ++k) {
+    const Bodies::Source operand = bodies.Operand(call.node, k);
+    if (IsAim(bodies.BehindBitcasts(operand), aim) && may_call_(call.node.id, k, call.index))
+      continue;
+    if (!hlo::IsArray(module_.shapes[bodies.ShapeOf(operand)].type)) {
+      sections.emplace_back().is_complete = false;
+      continue;
+    }
+    std::vector<Section> more = FreeSections(operand, nullptr);
+    std::ranges::move(more, std::back_inserter(sections));
+  }
+  return sections;
+}
+
+std::vector<Hazards::Section> Hazards::OwnSections(const Bodies::Source& source,
+                                                   const Target& target) {
+  Bodies& bodies = reads_.bodies();
+  const Bodies::Source inner = bodies.BehindBitcasts(source);
+  std::vector<Section> sections;
+  if (!target.slice.empty()) {
+    AddUpdateSections(inner.node, sections);
+  } else if (!inner.leaf && bodies.opcode(inner.node) == Opcode::kSort) {
+    // It is given its operands element by element, and sorts them then.
+    for (size_t k = 0; k < module_.operands_of(inner.node.id).size(); ++k)
+      sections.push_back(WholeSection(bodies.Operand(inner.node, k)));
+  } else {
+    sections.push_back(WholeSection(source));
+  }
+  return sections;
+}
+
+std::vector<Hazards::Pairing> Hazards::OtherSections(const std::vector<int64_t>& output,
+                                                     const Target& target) {
+  Bodies& bodies = reads_.bodies();
+  const Bodies::Source source = bodies.Output(output);
+  const Bodies::Source inner = bodies.BehindBitcasts(source);
+  std::vector<Pairing> pairings;
+  if (!target.is_loop) {
+    pairings.push_back({&target.whole, FreeSections(source, nullptr)});
+    return pairings;
+  }
+  const ShapeId shape = bodies.ShapeOf(source);
+  const auto dims = [&](ShapeId id) {
+    std::vector<int64_t> sizes(module_.shapes.dims(id).begin(), module_.shapes.dims(id).end());
+    std::erase(sizes, 1);
+    return sizes;
+  };
+  const std::vector<Written>& own = target.slice.empty() ? target.whole : target.slice;
+  const Space& loop = own[0].space;
+  // By the elements of both.
+  const bool is_alike = dims(target.whole[0].space.like) == dims(shape);
+  if (is_alike) {
+    pairings.push_back({&target.whole, {}});
+    pairings.back().sections.push_back(WholeSection(source));
+  }
+  // By the elements of slices: that of this output, that of the other one.
+  const bool is_update = !inner.leaf && bodies.opcode(inner.node) == Opcode::kDynamicUpdateSlice &&
+                         Match(loop, NewSpace(bodies.ShapeOf(bodies.Operand(inner.node, 1))));
+  const bool is_by_slice = is_update && !target.slice.empty() &&
+                           bodies.BehindBitcasts(bodies.Operand(inner.node, 0)).leaf.has_value();
+  const bool is_match = Match(loop, NewSpace(shape)).has_value();
+  if (is_by_slice || (is_update && !is_alike && !is_match)) {
+    pairings.push_back({&own, {}});
+    AddUpdateSections(inner.node, pairings.back().sections);
+    std::vector<Section> base = FreeSections(bodies.Operand(inner.node, 0), nullptr);
+    std::ranges::move(base, std::back_inserter(pairings.back().sections));
+  } else if (!is_alike && is_match) {
+    pairings.push_back({&own, {}});
+    pairings.back().sections.push_back(WholeSection(source));
+  } else if (!is_alike) {
+    pairings.push_back({&own, FreeSections(source, &loop)});
+  }
+  return pairings;
+}
+
+std::optional<Hazards::Same> Hazards::Match(const Space& a, const Space& b) const {
+  const ShapeTable& shapes = module_.shapes;
+  const std::span<const int64_t> from = shapes.dims(a.like);
+  const std::span<const int64_t> to = shapes.dims(b.like);
+  const auto pick = [](const Space& space, std::span<const int64_t> dims) {
+    std::vector<std::pair<int64_t, Expr>> picked;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] != 1) picked.emplace_back(dims[d], space.index[d]);
+    }
+    return picked;
+  };
+  const auto first = pick(a, from);
+  const auto second = pick(b, to);
+  Same same;
+  if (std::ranges::equal(first, second, {}, &std::pair<int64_t, Expr>::first,
+                         &std::pair<int64_t, Expr>::first)) {
+    for (size_t d = 0; d < first.size(); ++d) same.emplace_back(first[d].second, second[d].second);
+    return same;
+  }
+  if (CountElements(shapes, a.like) != CountElements(shapes, b.like) ||
+      !IsRowMajor(shapes, a.like) || !IsRowMajor(shapes, b.like))
+    return std::nullopt;
+  const auto number = [](const std::vector<std::pair<int64_t, Expr>>& digits) {
+    Expr sum;
+    for (const auto& [size, digit] : digits) sum = digit.Plus(sum, size);
+    return sum;
+  };
+  same.emplace_back(number(first), number(second));
+  return same;
+}
+
+Hazard Hazards::CheckOne(const Written& written, const Section& section, const Access& read,
+                         const Aim& aim) {
+  const std::optional<Same> same =
+      section.has_turns ? Match(written.space, section.space) : std::nullopt;
+  const bool is_alike =
+      aim.distance == 0 && LieAlike(module_.shapes, written.access.view, read.view);
+  const Variables& variables = reads_.variables();
+  if (same && !read.is_one_of_many) {
+    // One turn only, and all of it is read first.
+    if (same->empty()) return Hazard::kNone;
+    if (is_alike && IsOneToOne(written.access, read, *same, variables)) return Hazard::kNone;
+  }
+  Access from = written.access;
+  Access to = read;
+  std::optional<Expr> first;
+  std::optional<Expr> second;
+  if (!is_alike) {
+    first = reads_.maps().PositionOf(from);
+    second = reads_.maps().PositionOf(to);
+    if (!first || !second) return Hazard::kUnknown;
+  }
+  Meeting meeting(module_.shapes, variables);
+  meeting.Pair(same ? *same : Same());
+  meeting.Take(from, to, reads_.FindTwins());
+  if (is_alike) {
+    meeting.MeetByIndex(from, to);
+  } else {
+    meeting.MeetByPosition({*first, ElementWidth(module_.shapes, from.view)},
+                           {*second, ElementWidth(module_.shapes, to.view)}, aim.distance);
+  }
+  Hazard hazard = Hazard::kNone;
+  const auto note = [&](LinearSystem::Answer answer, bool is_shown) {
+    if (answer == LinearSystem::Answer::kNo || hazard == Hazard::kClash) return;
+    const bool is_clash = answer == LinearSystem::Answer::kYes && is_shown && read.is_certain;
+    hazard = is_clash ? Hazard::kClash : Hazard::kUnknown;
+  };
+  if (!same) {
+    note(meeting.Solve(effort_), true);
+    return hazard;
+  }
+  for (const Expr& distance : meeting.distances()) {
+    note(meeting.SolveApart(distance, {1, kFar}, effort_), true);
+    note(meeting.SolveApart(distance, {-kFar, -1}, effort_), true);
+    if (hazard == Hazard::kClash) return hazard;
+  }
+  // In one turn, too, one of many may be read after the first of the result is written.
+  if (read.is_one_of_many && hazard == Hazard::kNone) note(meeting.Solve(effort_), false);
+  return hazard;
+}
+
+bool Hazards::IsUnderPadding(const Written& written, const Access& read, const Aim& aim) {
+  if (aim.padded == 0) return false;
+  Access to = read;
+  const std::optional<Expr> number = reads_.maps().PositionOf(to);
+  if (!number || !read.is_certain) return false;
+  Variables& variables = reads_.variables();
+  const Expr any = Expr::OfVar(variables.Add({0, aim.padded - 1}));
+  Meeting meeting(module_.shapes, variables);
+  meeting.Take({.view = {}, .index = {}, .constraints = {}, .outside = {}}, to, reads_.FindTwins());
+  meeting.MeetByPosition({any, ElementWidth(module_.shapes, written.access.view)},
+                         {*number, ElementWidth(module_.shapes, to.view)}, aim.distance);
+  return meeting.Solve(effort_) == LinearSystem::Answer::kYes;
+}
+
+Hazard Hazards::Check(const std::vector<Written>& written, const std::vector<Section>& sections,
+                      const Aim& aim) {
+  Hazard hazard = Hazard::kNone;
+  for (const Section& section : sections) {
+    if (!section.is_complete) hazard = Hazard::kUnknown;
+    for (const ElementRead& read : section.reads) {
+      if (read.operand != aim.operand || read.index != aim.input) continue;
+      for (const Written& what : written) {
+        const Hazard one = CheckOne(what, section, read.access, aim);
+        if (one == Hazard::kClash || IsUnderPadding(what, read.access, aim)) return Hazard::kClash;
+        if (one == Hazard::kUnknown) hazard = one;
+      }
+    }
+  }
+  return hazard;
+}
+
+Hazard Hazards::Find(size_t operand, const std::vector<int64_t>& input,
+                     const std::vector<int64_t>& output, int64_t distance) {
+  effort_ = kEffort;
+  Bodies& bodies = reads_.bodies();
+  const Bodies::Source source = bodies.Output(output);
+  Aim aim = {operand, input, distance};
+  // One element is read before its tile is written.
+  const ShapeId from = bodies.ShapeOf(
+      {.node = {}, .index = {}, .leaf = Bodies::Leaf{static_cast<uint32_t>(operand), input}});
+  const ShapeId to = bodies.ShapeOf(source);
+  if (CountElements(module_.shapes, to) > 1 &&
+      (distance != 0 || !IsPaddingApart(module_.shapes, from, to)))
+    aim.padded = CountPadded(module_.shapes, to);
+  const int64_t count = CountElements(module_.shapes, bodies.ShapeOf(source));
+  if (count == 0) return Hazard::kNone;
+  if (count < 0) return Hazard::kUnknown;
+  const Target target = TargetOf(output, aim);
+  if (target.is_kept) return Hazard::kNone;
+  const Bodies::Source inner = bodies.BehindBitcasts(source);
+  const bool is_call = !inner.leaf && bodies.opcode(inner.node) == Opcode::kCustomCall;
+  const std::vector<Written>& own = target.slice.empty() ? target.whole : target.slice;
+  Hazard hazard = Check(own, is_call ? CallSections(inner, aim) : OwnSections(source, target), aim);
+  for (const std::vector<int64_t>& other : Outputs()) {
+    if (hazard == Hazard::kClash) return hazard;
+    if (other == output) continue;
+    const Bodies::Source made = bodies.BehindBitcasts(bodies.Output(other));
+    // Another part of the same sort or call: what it is made of was looked at.
+    if (!target.is_loop && !made.leaf && made.node == inner.node &&
+        bodies.opcode(inner.node) != Opcode::kScatter)
+      continue;
+    for (const Pairing& pairing : OtherSections(other, target)) {
+      const Hazard one = Check(*pairing.written, pairing.sections, aim);
+      if (one != Hazard::kNone) hazard = one;
+      if (one == Hazard::kClash) return one;
+    }
+  }
+  return hazard;
+}
+
+}  // namespace stowplan::check
