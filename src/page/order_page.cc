@@ -38,7 +38,7 @@ std::string OrderProof(const OrderFacts& order) {
   if (order.is_optimal()) return "optimal";
   if (order.bound == 0) return "nothing is known about other orders";
   return fmt::format(
-      "at most {:.1f} % above the best order",
+      "at most {:.2f} % above the best order",
       100.0 * (static_cast<double>(order.load) / static_cast<double>(order.bound) - 1));
 }
 
@@ -64,7 +64,7 @@ std::string OrderPage(const PlannedModule& planned) {
   };
   add("main memory", order.given_bytes, order.bytes);
   add("in use at once", order.given_load, order.load);
-  table.Add({"any order needs", "", HumanAndExactBytes(order.bound), OrderProof(order)});
+  table.Add({"any order needs at least", "", HumanAndExactBytes(order.bound), OrderProof(order)});
   table.Append(out);
   out += "\nIn use at once are temporaries, the result, and arguments that are overwritten.\n";
   if (!order.witness.empty())
@@ -94,7 +94,6 @@ std::string OrderJson(const PlannedModule& planned) {
   json.Field("lost_overlap", order.lost_overlap);
   if (const BestHeap* heap = MainHeap(planned)) json.Field("temporaries", heap->bytes);
   json.End();
-  out += "\n";
   return out;
 }
 
