@@ -51,6 +51,22 @@ struct Verdict {
   int64_t reads = 0;         // checked
 };
 
+// What the order of instructions costs. A load is what is in use at once in memory space 0:
+// temporaries, the result, and arguments that are overwritten. All other arguments come on top.
+struct OrderFacts {
+  int64_t given_load = 0;   // in the module's own order
+  int64_t load = 0;         // in the order of the plan
+  int64_t bound = 0;        // no order needs less
+  std::string witness;      // this instruction needs the bound in every order; empty: not known
+  int64_t given_bytes = 0;  // memory space 0, planned in the module's own order
+  int64_t bytes = 0;        // the same in the order of the plan
+  // Of the work between starts and dones of asynchronous operations, in bytes that it touches:
+  int64_t overlap = 0;       // all of it
+  int64_t lost_overlap = 0;  // what is elsewhere now
+
+  [[nodiscard]] bool is_optimal() const { return load <= bound; }
+};
+
 struct PlannedModule {
   std::string name;                              // of its file, or its own
   std::shared_ptr<const hlo::Module> module;     // null: only reports were given
@@ -58,9 +74,10 @@ struct PlannedModule {
   Origin origin = Origin::kGiven;
   Verdict verdict;
 
-  std::optional<Target> target;  // the machine, where it is known
-  std::string release;           // of XLA, whose rules were used; empty: the plan was given
-  std::vector<BestHeap> heaps;   // policy best: what is proved about each memory space
+  std::optional<Target> target;          // the machine, where it is known
+  std::string release;                   // of XLA, whose rules were used; empty: the plan was given
+  std::vector<BestHeap> heaps;           // policy best: what is proved about each memory space
+  std::optional<OrderFacts> order = {};  // if the best order was searched for
 
   // The report files that were read, in the order in which they were given or found.
   std::vector<std::shared_ptr<const Source>> sources;

@@ -87,8 +87,13 @@ struct PlanOptions {
 
   std::string dialect = {};  // how reports are written; empty: as the release writes them
   std::string preset = {};   // a report or .hlo.pb with XLA's places in a TPU's fast memory
-  // The order of execution; empty: the module's schedule, or else the order with the lowest peak.
+  // The order of execution; empty: the module's schedule, or else the order with the lowest peak of
+  // three simple ones. "best": the order of least memory that a search finds, if it beats the
+  // module's own.
   std::string scheduler = {};
+  // Scheduler best: how much of the work between the starts and dones of asynchronous operations
+  // may go elsewhere, in percent.
+  int64_t overlap_loss = 0;
   std::optional<int64_t> heap_limit = {};  // no heap grows beyond this; another one is started
 
   // Policy best: the size that memory space 0 should fit into.

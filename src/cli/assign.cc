@@ -17,6 +17,7 @@
 #include "live/dump.h"
 #include "page/best_text.h"
 #include "page/check_page.h"
+#include "page/order_page.h"
 #include "report/json.h"
 #include "report/write.h"
 #include "session/make_plan.h"
@@ -75,6 +76,7 @@ int Write(const PlannedModule& planned, const AssignOptions& options, Console& c
   } else {
     code = console.Print(report::WriteCombined(*planned.report, planned.report->dialect), kFine);
   }
+  if (planned.order && !options.is_json) console.Note(page::OrderSentence(*planned.order) + "\n");
   if (is_best && !options.is_json) console.Note(page::HeapTable(planned.heaps));
   if (fit) console.Note(page::Sentence(*fit));
   if (code != kFine) return code;
@@ -135,6 +137,9 @@ int RunAssign(const Arguments& arguments, Console& console) {
   plan.dialect = arguments.option("dialect");
   plan.preset = arguments.option("preset");
   plan.scheduler = arguments.option("schedule");
+  const std::optional<int64_t> overlap_loss = OverlapLossOf(arguments, console);
+  if (!overlap_loss) return kBadUse;
+  plan.overlap_loss = *overlap_loss;
   plan.has_stats = arguments.flag("stats");
   const bool has_time = !arguments.option("time-limit").empty();
   const bool has_memory = !arguments.option("memory-limit").empty();
@@ -196,8 +201,9 @@ std::vector<OptionSpec> Options() {
       {.name = "schedule",
        .value = "KIND",
        .help = "order of execution, by default the module's schedule or else the order "
-               "with the lowest peak",
-       .choices = {"post-order", "depth-first", "list"}},
+               "with the lowest peak; best searches for the order of least memory",
+       .choices = {"best", "post-order", "depth-first", "list"}},
+      OverlapOption(),
       {.name = "dump-stage",
        .value = "STAGE",
        .help = "print the result of this stage, and stop",

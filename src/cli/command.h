@@ -72,6 +72,7 @@ CommandSpec ExportCommand();
 CommandSpec GateCommand();
 CommandSpec ViewCommand();
 CommandSpec PackCommand();
+CommandSpec OrderCommand();
 CommandSpec PrintCommand();
 CommandSpec ReplanCommand();
 CommandSpec ReportCommand();

@@ -4,9 +4,10 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(), StatsCommand(),  AssignCommand(),  CheckCommand(),
-          ReplanCommand(), PackCommand(),   ReportCommand(), ExplainCommand(), ExplainOomCommand(),
-          DiffCommand(),   GateCommand(),   ExportCommand(), ViewCommand(),    CompletionCommand()};
+  return {PrintCommand(),  VerifyCommand(),  StatsCommand(),      AssignCommand(),
+          OrderCommand(),  CheckCommand(),   ReplanCommand(),     PackCommand(),
+          ReportCommand(), ExplainCommand(), ExplainOomCommand(), DiffCommand(),
+          GateCommand(),   ExportCommand(),  ViewCommand(),       CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

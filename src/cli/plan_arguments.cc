@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/number.h"
 #include "cli/progress.h"
 #include "session/names.h"
 
@@ -26,6 +27,27 @@ std::vector<OptionSpec> WithPlanOptions(std::vector<OptionSpec> own) {
   own.push_back({.name = "allow-unsound", .help = "use a plan even if it fails the check"});
   own.push_back({.name = "allow-unchecked", .help = "use a plan even if it cannot be checked"});
   return own;
+}
+
+OptionSpec OverlapOption() {
+  return {.name = "overlap",
+          .value = "HOW",
+          .help =
+              "the work between starts and dones of asynchronous operations: keep it there, "
+              "ignore it, or give up at most N%",
+          .fallback = "keep"};
+}
+
+std::optional<int64_t> OverlapLossOf(const Arguments& arguments, Console& console) {
+  std::string_view text = arguments.option("overlap");
+  if (text == "keep") return 0;
+  if (text == "ignore") return 100;
+  const std::optional<int64_t> percent =
+      text.ends_with('%') ? ParseNumber(text.substr(0, text.size() - 1)) : std::nullopt;
+  if (percent && *percent >= 0 && *percent <= 100) return percent;
+  console.ShowError("--overlap is `" + std::string(text) + "`",
+                    "it is keep, ignore, or 0% to 100%");
+  return std::nullopt;
 }
 
 PlanOptions PlanOptionsOf(const Arguments& arguments, const Console& console) {

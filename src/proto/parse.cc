@@ -12,6 +12,7 @@
 
 #include "proto/context.h"
 #include "proto/fields.h"
+#include "proto/find_kind.h"
 #include "proto/module_reader.h"
 #include "proto/place.h"
 #include "proto/wire.h"
@@ -75,8 +76,9 @@ bool HasInstruction(std::string_view module) {
   return found;
 }
 
-// Which message the bytes are; nothing when there is no module in them. HloProto and
-// HloUnoptimizedSnapshot hold a module in field 1, HloSnapshot an HloProto; field 1 of a bare
+}  // namespace
+
+// HloProto and HloUnoptimizedSnapshot hold a module in field 1, HloSnapshot an HloProto; field 1 of a bare
 // module is its name.
 std::optional<MessageKind> FindKind(std::string_view bytes) {
   const std::string_view inner = FirstPart(bytes, HloProtoField::kHloModule);
@@ -89,6 +91,8 @@ std::optional<MessageKind> FindKind(std::string_view bytes) {
   if (HasInstruction(bytes)) return MessageKind::kModule;
   return std::nullopt;
 }
+
+namespace {
 
 // The module's bytes, and what else is around it.
 std::string_view Unwrap(Context& context, std::string_view bytes, MessageKind kind) {

@@ -82,7 +82,7 @@ Result<Prepared> Prepare(const PlannedModule& planned, const PlanOptions& option
                                         OptionText(options.speech, "preset"), rules.target.name));
   if (!options.scheduler.empty() && !FindScheduler(options.scheduler))
     return Fail("stowplan", fmt::format("there is no schedule `{}`", options.scheduler),
-                "one of post-order, depth-first, list");
+                "one of best, post-order, depth-first, list");
   prepared.module = planned.module;
   if (NeedsTransferFlags(given, rules.target))
     prepared.module = std::make_shared<const hlo::Module>(WithTransferFlags(given, rules.target));

@@ -40,6 +40,17 @@ Result<std::optional<Preset>> FindPreset(const Prepared& prepared, const Planned
 Result<PlannedModule> PlanSaying(std::string_view lead, const PlannedModule& planned,
                                  const PlanOptions& options);
 
+// The same for a module that is prepared; `lead` as above.
+Result<PlannedModule> PlanPrepared(std::string_view lead, const PlannedModule& planned,
+                                   Prepared prepared, const PlanOptions& options);
+
+// The value of PlanOptions::scheduler that asks for a search.
+inline constexpr std::string_view kBestOrder = "best";
+// Plans a module in its own order and in those that a search finds; the smallest plan wins, and
+// among equals the module's own order.
+Result<PlannedModule> PlanInBestOrder(std::string_view lead, const PlannedModule& planned,
+                                      const PlanOptions& options);
+
 // A plan that is not checked yet.
 struct MadePlan {
   Assignment assignment;

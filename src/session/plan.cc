@@ -73,7 +73,13 @@ std::string_view Name(Origin origin) {
 
 Result<PlannedModule> PlanSaying(std::string_view lead, const PlannedModule& planned,
                                  const PlanOptions& options) {
+  if (options.scheduler == kBestOrder) return PlanInBestOrder(lead, planned, options);
   STOWPLAN_TRY(Prepared prepared, Prepare(planned, options));
+  return PlanPrepared(lead, planned, std::move(prepared), options);
+}
+
+Result<PlannedModule> PlanPrepared(std::string_view lead, const PlannedModule& planned,
+                                   Prepared prepared, const PlanOptions& options) {
   const auto fail = [&](Diagnostics errors) {
     Append(std::move(prepared.overwrites), prepared.notes);
     return FailAfter(std::move(prepared.notes), std::move(errors));

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The least load that any order can have at a node: a least cut.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "order/flow.h"
+#include "order/problem.h"
+
+namespace stowplan::order {
+
+// Which nodes may come before or after, besides those that must.
+struct Window {
+  std::span<const uint32_t> places;  // by node; empty: all nodes are free
+  uint32_t first = 0;                // what is placed before it stays before
+  uint32_t last = 0;                 // what is placed after it stays after
+};
+
+class Cutter {
+ public:
+  explicit Cutter(const Problem& problem) : problem_(problem), sides_(problem.size()) {}
+
+  // A bound below the load of `node` in all orders that the window allows.
+  int64_t FindLeastLoad(Node node, const Window& window = {});
+
+  // After FindLeastLoad: by node, whether it comes before `node` where the load is least; as few or
+  // as many nodes as possible.
+  [[nodiscard]] std::vector<uint8_t> NodesBefore(bool are_many) const;
+
+ private:
+  enum class Side : uint8_t { kFree, kBefore, kAfter };
+
+  void FindSides(Node node, const Window& window);
+  void AddDependencies();
+  int64_t AddLives(Node node);
+  void AddCost(uint32_t life, int64_t bytes, Node except, int64_t& fixed);
+  [[nodiscard]] uint32_t VertexOf(Node node) const { return vertices_[node]; }
+
+  const Problem& problem_;
+  std::vector<Side> sides_;
+  std::vector<uint32_t> vertices_;  // by node, of those that are free
+  std::vector<Node> stack_;
+  std::vector<Node> free_;
+  Network network_;
+};
+
+}  // namespace stowplan::order

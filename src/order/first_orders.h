@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders to begin a search with, each by a rule of its own, in near linear time.
+#pragma once
+
+#include <span>
+
+#include "order/problem.h"
+
+namespace stowplan::order {
+
+// Which of a node's operands is computed first.
+enum class DepthFirstRule : uint8_t {
+  kMostReleased,  // the one that needs the most beyond what it leaves behind (Sethi and Ullman)
+  kMostNeeded,
+  kGiven,
+  kGivenBackwards,
+};
+inline constexpr DepthFirstRule kDepthFirstRules[] = {
+    DepthFirstRule::kMostReleased, DepthFirstRule::kMostNeeded, DepthFirstRule::kGiven,
+    DepthFirstRule::kGivenBackwards};
+Order DepthFirstOrder(const Problem& problem, DepthFirstRule rule);
+
+// The order, but each node that takes more than it frees comes right before its first user.
+Order LateOrder(const Problem& problem, std::span<const Node> order);
+
+// Which of the nodes that could be next is taken. Ties go to the order that is given.
+enum class ListRule : uint8_t {
+  kLeastGrowth,
+  kFreeing,    // one that frees more than it takes, if there is one
+  kShrinking,  // one that does not take more than it frees, if there is one
+};
+inline constexpr ListRule kListRules[] = {ListRule::kLeastGrowth, ListRule::kFreeing,
+                                          ListRule::kShrinking};
+Order ListOrder(const Problem& problem, std::span<const Node> order, ListRule rule);
+
+// The order, but a node whose load would exceed `limit` waits for others if that helps.
+Order LimitedOrder(const Problem& problem, std::span<const Node> order, int64_t limit);
+
+}  // namespace stowplan::order
