@@ -115,10 +115,10 @@ Hazard Overwriting::Find(InstrId user, size_t k, uint32_t input, uint32_t output
                          int64_t distance) {
   const uint32_t from = trees_.top(module_.operands_of(user)[k]) + input;
   const uint32_t to = trees_.top(user) + output;
-  // Tables of pointers are nobody's elements.
+  // Tables of pointers are nobody's elements: only a call that was told so writes one over another.
   if (!hlo::IsArray(module_.shapes[trees_.shape(from)].type) ||
       !hlo::IsArray(module_.shapes[trees_.shape(to)].type))
-    return Hazard::kClash;
+    return distance == 0 && IsDeclared(user, k, input, output) ? Hazard::kNone : Hazard::kClash;
   switch (PurposeOf(user, k, input, output)) {
     case Purpose::kInPlace:
       return distance == 0 ? Hazard::kNone : Hazard::kClash;

@@ -170,13 +170,19 @@ bool Interpreter::IsMixing(InstrId id, size_t k) const {
            opcode == Opcode::kReverse;
   };
   if (OpcodeOf(id) != Opcode::kFusion) return is_mixing(id);
+  // Only what the result is made of is computed.
   const hlo::CompId called = module_.called_by(id)[0];
-  const hlo::Computation& body = module_.computations[called];
-  for (uint32_t i = 0; i < body.count; ++i) {
-    const InstrId inner(size_t{body.first.index} + i);
-    if (is_mixing(inner) &&
-        std::ranges::count(module_.operands_of(inner), module_.parameters_of(called)[k]) > 0)
+  std::vector<InstrId> stack = {module_.computations[called].root};
+  std::set<InstrId> computed(stack.begin(), stack.end());
+  while (!stack.empty()) {
+    const InstrId inner = stack.back();
+    stack.pop_back();
+    const std::span<const InstrId> operands = module_.operands_of(inner);
+    if (is_mixing(inner) && std::ranges::count(operands, module_.parameters_of(called)[k]) > 0)
       return true;
+    for (const InstrId operand : operands) {
+      if (computed.insert(operand).second) stack.push_back(operand);
+    }
   }
   return false;
 }

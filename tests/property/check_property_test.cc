@@ -130,9 +130,9 @@ TEST(RandomPrograms, PlansOfBothPoliciesAreSound) {
     EXPECT_TRUE(lower.is_fine()) << "seed " << seed << "\n"
                                  << check::Describe(lower.findings[0]) << c.text;
   }
-  EXPECT_EQ(sound, 1694);
+  EXPECT_EQ(sound, 1693);
   EXPECT_EQ(without, 172);  // programs without a sound plan
-  EXPECT_EQ(unusual, 134);  // planned wrong, being such as XLA does not make
+  EXPECT_EQ(unusual, 135);  // planned wrong or undecided, being such as XLA does not make
 }
 
 // A planner that goes wrong in one way.
@@ -207,10 +207,10 @@ void ExpectBrokenPlansCaught(Break break_it, const Broken& expected) {
 }
 
 TEST(RandomPrograms, PlansWithShortRangesAreCaught) {
-  ExpectBrokenPlansCaught(ShortenRanges, {.caught = 243, .harmless = 516, .unsure = 235});
+  ExpectBrokenPlansCaught(ShortenRanges, {.caught = 248, .harmless = 520, .unsure = 226});
 }
 TEST(RandomPrograms, PlansWithoutAliasesAreCaught) {
-  ExpectBrokenPlansCaught(IgnoreAliases, {.caught = 365, .harmless = 622, .unsure = 7});
+  ExpectBrokenPlansCaught(IgnoreAliases, {.caught = 365, .harmless = 626, .unsure = 3});
 }
 
 }  // namespace

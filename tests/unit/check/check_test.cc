@@ -254,6 +254,27 @@ ENTRY main {
   EXPECT_EQ(Summary(check("kCustom", R"({"indices":["0",["2"]]})")), "in-place a w\n");
 }
 
+TEST(Check, TablesLieOnEachOtherWhereTheCallDeclaresIt) {
+  const auto check = [](const std::string& declared) {
+    return Summary(CheckText(R"(HloModule m, is_scheduled=true
+ENTRY main {
+  p = f32[4]{0} parameter(0)
+  a = f32[4]{0} negate(p)
+  b = f32[4]{0} exponential(p)
+  t = (f32[4]{0}, f32[4]{0}) tuple(a, b)
+  c = (f32[4]{0}, f32[4]{0}) custom-call(t), custom_call_target="f")" +
+                                 declared + R"(
+  ROOT r = f32[4]{0} get-tuple-element(c), index=0
+}
+)",
+                             "p0 16: p@0\nout 16: c{0}@0\ntemp 16: a@0\ntemp 16: b@0\n"
+                             "temp 16: t@0 c@0\ntemp 16: c{1}@0"));
+  };
+  EXPECT_EQ(check(", output_to_operand_aliasing={{}: (0, {})}"), "");
+  EXPECT_EQ(check(", output_to_operand_aliasing={{0}: (0, {0})}"), "in-place t c\n");
+  EXPECT_EQ(check(""), "in-place t c\n");
+}
+
 TEST(Check, PartsOfTheResultAreApart) {
   constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
 ENTRY main {
