@@ -15,8 +15,8 @@ namespace stowplan {
 
 class ShareRules {
  public:
-  // Whose plan it is. A compiler's own are followed in all that they share; in what it leaves to us,
-  // an operand may be written over only if nothing else that is read could be lost by that.
+  // Whose plan it is. A compiler's own are followed in all that they share; in what it leaves to
+  // us, an operand may be written over only if nothing else that is read could be lost by that.
   enum class Planner : uint8_t { kXla, kOurs };
 
   ShareRules(const hlo::Module& module, const Analysis& analysis, const Rules& rules,

@@ -108,9 +108,9 @@ std::optional<bool> ByOpcode(const Module& module, InstrId id) {
   }
 }
 
-// Whether accepts(id, read) for each read of the fusion's k-th parameter, and of what is made of it.
-// Fusions nest as deep as the input likes, and one body may be called many times: all of them share
-// one queue, and each instruction is looked at once.
+// Whether accepts(id, read) for each read of the fusion's k-th parameter, and of what is made of
+// it. Fusions nest as deep as the input likes, and one body may be called many times: all of them
+// share one queue, and each instruction is looked at once.
 template <class Accepts>
 bool AllReadsInFusion(const Module& module, const Orders& orders, InstrId fusion, size_t k,
                       Accepts accepts) {

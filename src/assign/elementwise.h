@@ -13,11 +13,11 @@ bool IsElementwise(const hlo::Module& module, hlo::InstrId id);
 // In operand `k`.
 bool IsElementwiseOn(const hlo::Module& module, const Orders& orders, hlo::InstrId id, size_t k);
 
-// Whether two arrays of the same dimensions have them in the same order from the innermost outwards,
-// those of size 1 apart.
+// Whether two arrays of the same dimensions have them in the same order from the innermost
+// outwards, those of size 1 apart.
 bool HaveSameOrder(const hlo::ShapeTable& shapes, hlo::ShapeId a, hlo::ShapeId b);
-// Whether an instruction that is elementwise in operand `k` also leaves the elements in the order in
-// which it reads them. A copy to another layout does not, wherever in a fusion it is.
+// Whether an instruction that is elementwise in operand `k` also leaves the elements in the order
+// in which it reads them. A copy to another layout does not, wherever in a fusion it is.
 bool KeepsOrderOf(const hlo::Module& module, const Orders& orders, hlo::InstrId id, size_t k);
 
 }  // namespace stowplan

@@ -8,8 +8,8 @@
 
 namespace stowplan::check {
 
-// Whether the code of a custom fusion was made knowing that output `output` (counted in the order of
-// its elements) lies on operand `operand`. Such code is no loop over the elements of the result;
+// Whether the code of a custom fusion was made knowing that output `output` (counted in the order
+// of its elements) lies on operand `operand`. Such code is no loop over the elements of the result;
 // in which order it reads and writes is not public.
 bool IsCodeToldOfOverlap(const hlo::Module& module, hlo::InstrId id, size_t operand, size_t output);
 

@@ -107,8 +107,8 @@ class Meeting {
         writer_(variables, system_, common_),
         reader_(variables, system_, common_) {}
 
-  // Pairs are equal iff the turns are one. The reader's turn is the writer's and a distance, so that
-  // what both have in common cancels.
+  // Pairs are equal iff the turns are one. The reader's turn is the writer's and a distance, so
+  // that what both have in common cancels.
   void Pair(const std::vector<std::pair<Expr, Expr>>& pairs) {
     for (const auto& [a, b] : pairs) {
       if (!AreVars(pairs)) {

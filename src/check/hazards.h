@@ -10,8 +10,8 @@
 //   - Of an output: one of its elements. Where a dynamic-update-slice updates the operand that lies
 //     there, only the elements of the slice are written, and each is a turn.
 //   - Outputs whose elements correspond (the same dimensions, or the same elements in the same
-//     order) are written by one loop, as is the slice of a dynamic-update-slice with such an update;
-//     and a reduction of such an array reads each element in that element's turn.
+//     order) are written by one loop. So is the slice of a dynamic-update-slice with such an
+//     update; and a reduction of such an array reads each element in that element's turn.
 //   - Whatever else is read, is read at any time.
 #pragma once
 

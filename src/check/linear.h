@@ -72,8 +72,8 @@ class LinearSystem {
   // At least one of these does not hold.
   void Exclude(std::vector<Constraint> box) { excluded_.push_back(std::move(box)); }
 
-  // Whether there are numbers that satisfy everything; to be called once. `effort` counts down; none
-  // left: unknown.
+  // Whether there are numbers that satisfy everything; to be called once. `effort` counts down;
+  // none left: unknown.
   [[nodiscard]] Answer Solve(int64_t& effort);
   // Of an answer "yes": the variables' values.
   [[nodiscard]] const std::vector<int64_t>& solution() const { return solution_; }

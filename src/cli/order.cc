@@ -9,29 +9,20 @@
 #include "cli/deadline.h"
 #include "cli/number.h"
 #include "cli/plan_arguments.h"
-#include "hlo/print.h"
 #include "page/order_page.h"
-#include "proto/rewrite.h"
+#include "session/write_module.h"
 #include "stowplan/session.h"
 
 namespace stowplan::cli {
 namespace {
 
-// The module in its new order, in the format it came in.
-int WriteModule(const hlo::Module& module, const std::string& path, int code, Console& console) {
-  std::optional<std::string> proto;
-  if (module.format == hlo::Format::kProto) {
-    proto = console.Take(WriteProtoWithSchedule(module));
-    if (!proto) return kBadUse;
-  }
+// Returns the exit code, `code` if all is well.
+int WriteModuleTo(const std::string& path, const hlo::Module& module, int code, Console& console) {
+  const std::optional<std::string> bytes = console.Take(WriteModule(module));
+  if (!bytes) return kBadUse;
   const std::unique_ptr<Output> output = console.Open(path);
   if (output == nullptr) return kBadUse;
-  if (proto) {
-    output->Write(*proto);
-  } else {
-    hlo::PrintModule(module, module.dialect,
-                     [&](std::string_view piece) { return output->Write(piece); });
-  }
+  output->Write(*bytes);
   return console.Finish(*output, code);
 }
 
@@ -61,7 +52,7 @@ int RunOrder(const Arguments& arguments, Console& console) {
       arguments.option("format") == "json" ? page::OrderJson(*planned) : page::OrderPage(*planned);
   const int printed = console.Print(page, code);
   if (printed == kBadUse || arguments.option("output").empty()) return printed;
-  return WriteModule(*planned->module, arguments.option("output"), code, console);
+  return WriteModuleTo(arguments.option("output"), *planned->module, code, console);
 }
 
 }  // namespace

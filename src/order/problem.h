@@ -62,8 +62,8 @@ struct ProblemParts {
   std::vector<std::vector<Node>> touches;  // by life
   std::vector<Overwrite> overwrites;
 };
-// Sorts, and drops what is there twice and overwrites from one memory to the other. Requires edges that go from lower to higher nodes, and
-// lives that their `begin` precedes.
+// Sorts, and drops what is there twice and overwrites from one memory to the other. Requires edges
+// that go from lower to higher nodes, and lives that their `begin` precedes.
 Problem MakeProblem(ProblemParts parts);
 
 using Order = std::vector<Node>;

@@ -13,7 +13,8 @@
 namespace stowplan::order {
 namespace {
 
-// How much is tried. Each try costs about the size of the problem, so that large problems get fewer.
+// How much is tried. Each try costs about the size of the problem, so that large problems get
+// fewer.
 constexpr int64_t kCutEffort = 60'000'000;
 constexpr int64_t kMostCuts = 4'000;
 constexpr int64_t kMoveEffort = 40'000'000;

@@ -10,7 +10,7 @@
 namespace stowplan::page {
 namespace {
 
-std::string Change(int64_t before, int64_t after) {
+std::string PercentChange(int64_t before, int64_t after) {
   if (before == after) return "same";
   if (before == 0) return "";
   return fmt::format("{:+.1f}%",
@@ -25,7 +25,7 @@ const BestHeap* MainHeap(const PlannedModule& planned) {
 }
 
 // What the user can do about it where Stowplan's order cannot be given to XLA.
-std::string Advice(const PlannedModule& planned) {
+std::string FlagAdvice(const PlannedModule& planned) {
   if (!planned.target || planned.target->name != "cpu") return {};
   return "XLA:CPU has a scheduler that looks at memory: compile with\n"
          "  compiler_options={\"xla_cpu_scheduler_type\": "
@@ -60,7 +60,7 @@ std::string OrderPage(const PlannedModule& planned) {
   table.Add({"", "as given", "best found", ""});
   const auto add = [&](std::string what, int64_t before, int64_t after) {
     table.Add({std::move(what), HumanAndExactBytes(before), HumanAndExactBytes(after),
-               Change(before, after)});
+               PercentChange(before, after)});
   };
   add("main memory", order.given_bytes, order.bytes);
   add("in use at once", order.given_load, order.load);
@@ -72,7 +72,7 @@ std::string OrderPage(const PlannedModule& planned) {
   if (order.lost_overlap > 0)
     out += fmt::format("{} of the work between starts and dones is elsewhere now.\n",
                        Percent(order.lost_overlap, order.overlap));
-  if (order.bytes < order.given_bytes) out += Advice(planned);
+  if (order.bytes < order.given_bytes) out += FlagAdvice(planned);
   return out;
 }
 

@@ -78,8 +78,8 @@ bool HasInstruction(std::string_view module) {
 
 }  // namespace
 
-// HloProto and HloUnoptimizedSnapshot hold a module in field 1, HloSnapshot an HloProto; field 1 of a bare
-// module is its name.
+// HloProto and HloUnoptimizedSnapshot hold a module in field 1, HloSnapshot an HloProto; field 1 of
+// a bare module is its name.
 std::optional<MessageKind> FindKind(std::string_view bytes) {
   const std::string_view inner = FirstPart(bytes, HloProtoField::kHloModule);
   if (HasInstruction(inner)) {

@@ -3,8 +3,9 @@
 //
 // XLA orders buffers by size, or by time and size. Equals come in the order of their computations,
 // which follows from who calls whom, and of that a report says nothing. But it shows the outcome:
-// the numbers of allocations, and where the tables of tuples lie among the temporaries. So the order
-// of equals is taken from there, and only that: an order by which the rules are broken is not taken.
+// the numbers of allocations, and where the tables of tuples lie among the temporaries. So the
+// order of equals is taken from there, and only that: an order by which the rules are broken is not
+// taken.
 #include <algorithm>
 #include <map>
 #include <tuple>

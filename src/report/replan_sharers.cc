@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which values share a place on purpose.
 //
-// What a loop carries is one buffer: its first value, the parameters of condition and body, what the
-// body returns, and the result. There may be times between them at which it is empty. A report does
-// not say which values these are, but it says where tables of tuples lie, and tables never share a
-// place with anything else. So instructions whose tables lie in one place hand on the same tuple,
-// and so do their elements.
+// What a loop carries is one buffer: its first value, the parameters of condition and body, what
+// the body returns, and the result. There may be times between them at which it is empty. A report
+// does not say which values these are, but it says where tables of tuples lie, and tables never
+// share a place with anything else. So instructions whose tables lie in one place hand on the same
+// tuple, and so do their elements.
 //
 // Other values follow each other in one place. Either an instruction updates its operand in place,
 // and both are one buffer; or it takes over what an operand of its own leaves. When the memory is

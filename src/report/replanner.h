@@ -154,9 +154,9 @@ class Replanner {
   [[nodiscard]] Handover HandoverOf(const Value& from, const Value& to) const;
   // By row of `order`, which is by time.
   struct Sharers {
-    // The first row of those that it shares a place with. Values at one place took it over from each
-    // other if each begins when the one before it ends, or belong to the same element of what a loop
-    // or a branch hands on; otherwise they are there by coincidence.
+    // The first row of those that it shares a place with. Values at one place took it over from
+    // each other if each begins when the one before it ends, or belong to the same element of what
+    // a loop or a branch hands on; otherwise they are there by coincidence.
     std::vector<uint32_t> first;
     std::vector<uint8_t> takes_over;
     int64_t unknown = 0;  // handovers of which the report does not tell what they are

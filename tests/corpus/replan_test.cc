@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports of the corpus, planned again from nothing but themselves.
 //
-// A replan without differences is XLA's text, byte for byte; levels may only rise. Where it differs,
-// the report does not tell what decides: docs/assignment.md has the classes. None is refused but
-// those that have no live ranges, or sizes of no known machine.
+// A replan without differences is XLA's text, byte for byte; levels may only rise. Where it
+// differs, the report does not tell what decides: docs/assignment.md has the classes. None is
+// refused but those that have no live ranges, or sizes of no known machine.
 #include "report/replan.h"
 
 #include <map>

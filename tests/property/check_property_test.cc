@@ -71,8 +71,8 @@ Assignment SpreadOut(const Case& c, const Assignment& plan) {
 }
 
 // XLA gives every caller a computation of its own, wraps one instruction in an asynchronous
-// computation, and gives a fusion each operand once. Its rules rely on that; for other programs they give plans that are not sound, which
-// `assign` does not write.
+// computation, and gives a fusion each operand once. Its rules rely on that; for other programs
+// they give plans that are not sound, which `assign` does not write.
 bool IsUsual(const hlo::Module& module) {
   std::vector<int> callers(module.computations.size(), 0);
   for (size_t i = 0; i < module.instructions.size(); ++i) {

@@ -364,7 +364,8 @@ TEST(Assign, WithoutAPresetFastMemoryIsPackedToo) {
   EXPECT_THAT(plan, HasSubstr("size 8192, color 1, preallocated-temp"));
 }
 
-// Our own places in fast memory: a fusion that reads x through another layout, and one that does not.
+// Our own places in fast memory: a fusion that reads x through another layout, and one that does
+// not.
 TEST(Assign, WithoutAPresetNothingIsWrittenOverWhatIsStillRead) {
   const auto plan = [](std::string_view opcode) {
     const std::string before = "f {\n  q = f32[4,4,128]{2,1,0:T(4,128)S(1)} parameter(0)\n  c = " +
@@ -421,8 +422,8 @@ wb {
   EXPECT_TRUE(plan.ends_with("size 0, color 1, preallocated-temp:\n")) << plan;
 }
 
-// x lies in the stack from the end of a to the end of c, so b needs a stack of its own. c finds that
-// one free, and y, which is made when the programs have ended, takes it.
+// x lies in the stack from the end of a to the end of c, so b needs a stack of its own. c finds
+// that one free, and y, which is made when the programs have ended, takes it.
 TEST(Assign, SparseCoreProgramsGetAnotherStackWhereTheFirstIsTaken) {
   constexpr std::string_view kBefore = R"(
 wa {

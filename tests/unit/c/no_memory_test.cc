@@ -64,9 +64,20 @@ bool Survives(int64_t allocations, Job job) {
   return status == STOWPLAN_OK && !has_failed;
 }
 
+// Where the C++ library is linked into the shared library, that one keeps its own functions.
+bool AreReplaced() {
+  left = 0;
+  stowplan_problem* problem = stowplan_problem_new();
+  const bool has_failed = left < 0;
+  left = -1;
+  stowplan_problem_free(problem);
+  return has_failed;
+}
+
 // Memory runs out at every `step`th allocation of a job, which has more than `least`.
 template <class Job>
 void ExpectSurvivesAll(int64_t least, int64_t step, Job job) {
+  if (!AreReplaced()) GTEST_SKIP() << "the shared library allocates by itself";
   int64_t allocations = 0;
   while (!Survives(allocations, job) && !testing::Test::HasFailure()) allocations += step;
   EXPECT_GT(allocations, least);
@@ -171,6 +182,7 @@ TEST(CNoMemory, SearchingWithThreads) { ExpectSurvivesAll(100, 7, SearchOnce); }
 TEST(CNoMemory, Planning) { ExpectSurvivesAll(500, 1, PlanOnce); }
 
 TEST(CNoMemory, TheMessageNeedsNone) {
+  if (!AreReplaced()) GTEST_SKIP() << "the shared library allocates by itself";
   stowplan_problem* problem = stowplan_problem_new();
   ASSERT_EQ(stowplan_problem_add_buffer(problem, 8, 0, 4, 1, nullptr, nullptr), STOWPLAN_OK);
   stowplan_answer* answer = nullptr;

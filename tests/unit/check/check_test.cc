@@ -193,8 +193,8 @@ ENTRY main {
             "overwritten s{0} b\n");
 }
 
-// A done waits until the operation is over, and then writes its table of pointers: it may do so over
-// what the operation has read, but not over what it made.
+// A done waits until the operation is over, and then writes its table of pointers: it may do so
+// over what the operation has read, but not over what it made.
 TEST(Check, ADoneWritesItsTableWhenTheOperationIsOver) {
   constexpr std::string_view kProgram = R"(HloModule m, is_scheduled=true
 ENTRY main {

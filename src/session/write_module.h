@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "stowplan/base/diagnostic.h"
+#include "stowplan/hlo/module.h"
+
+namespace stowplan {
+
+// The module with its present schedule, in the format it was read from.
+Result<std::string> WriteModule(const hlo::Module& module);
+
+}  // namespace stowplan
