@@ -32,6 +32,7 @@ from .oom import (
     OomSize,
     explain_oom,
 )
+from .order import Order
 from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
 from .ranges import LiveRanges
@@ -79,6 +80,7 @@ __all__ = [
     "OomIncident",
     "OomReport",
     "OomSize",
+    "Order",
     "Outcome",
     "PackResult",
     "ParseError",

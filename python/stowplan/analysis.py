@@ -12,6 +12,7 @@ from . import _core, arguments
 from .advice import AdviceList, advice_of
 from .errors import ArgumentError, Error
 from .moments import Curve, Moment, Share
+from .order import Order, order_of
 from .ranges import LiveRanges, need_numpy
 from .reconcile import Reconciliation, reconcile
 from .sizes import format_size, parse_size
@@ -340,6 +341,17 @@ class Analysis:
             raise Error("advice is about one memory space, not 'all'\n  name one, such as 0")
         shown, seconds = arguments.rows(limit), arguments.seconds(time_limit)
         return advice_of(*self._plan.advise(color, shown, seconds))
+
+    def order(self, *, overlap_loss: int = 0, time_limit: float | None = None) -> Order:
+        """The order of instructions that needs the least memory, and what the program's own costs.
+
+        `overlap_loss` is how much of the work between the starts and dones of asynchronous
+        operations may go elsewhere, in percent. Ctrl-C or the `time_limit` in seconds ends the
+        search; the best order so far is returned.
+        """
+        if not 0 <= overlap_loss <= 100:
+            raise ArgumentError(f"overlap_loss={overlap_loss!r}: expected a number from 0 to 100")
+        return order_of(*self._plan.order(overlap_loss, arguments.seconds(time_limit)))
 
     def reconcile(self) -> Reconciliation:
         """The figures that XLA and JAX print, and how they follow from the plan."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are made, looked at and compared: advise, assign, check, diff.
+// Plans that are made, looked at and compared: advise, assign, order, check, diff.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -12,6 +12,7 @@
 #include "page/best_text.h"
 #include "page/check_page.h"
 #include "page/diff_view.h"
+#include "page/order_page.h"
 #include "python/bind.h"
 #include "python/failure.h"
 #include "python/lock.h"
@@ -94,6 +95,27 @@ Assigned Assign(Plan& plan, bool is_best, std::optional<int64_t> memory_limit, b
   return {std::move(made), std::move(heaps), table, watch.is_interrupted(), std::move(fit)};
 }
 
+// (JSON, page, whether Ctrl-C ended it)
+std::tuple<Text, Text, bool> Order(Plan& plan, int64_t overlap_loss,
+                                   std::optional<double> time_limit) {
+  Watch watch(time_limit);
+  std::string json;
+  std::string page;
+  {
+    const Unlocked unlocked;
+    PlanOptions options = plan.options().plan;
+    options.policy = Policy::kBest;
+    options.scheduler = "best";
+    options.overlap_loss = overlap_loss;
+    options.should_stop = watch.should_stop();
+    const PlannedModule planned = Need(stowplan::Plan(plan.planned(), options));
+    json = page::OrderJson(planned);
+    page = page::OrderPage(planned);
+  }
+  watch.Finish();
+  return {json, page, watch.is_interrupted()};
+}
+
 // The files that XLA would write, (name, text) each.
 std::vector<std::tuple<Text, Text>> Files(const Plan& plan) {
   const Unlocked unlocked;
@@ -147,6 +169,8 @@ void BindWork(nb::module_& module, PlanClass& plan) {
       .def("assign", Assign, "is_best"_a = false, "memory_limit"_a.none() = nb::none(),
            "allow_unsound"_a = false, "allow_unchecked"_a = false,
            "time_limit"_a.none() = nb::none(), "preset"_a = "", "The program planned again.")
+      .def("order", Order, "overlap_loss"_a = 0, "time_limit"_a.none() = nb::none(),
+           "The order of instructions that needs the least memory.")
       .def("files", Files, "The files that XLA would write.")
       .def("check", Check, "limit"_a = 20, "Whether the plan is sound.");
   module.def("diff", Diff, "a"_a, "b"_a, "by"_a = "cause", "limit"_a = 8,

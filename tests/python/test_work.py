@@ -42,6 +42,27 @@ def test_advice_needs_a_program(seed: Path) -> None:
         stowplan.analyze(MODULE).advice(time_limit=-1)
 
 
+def test_order_is_that_of_the_command_line() -> None:
+    module = CORPUS / "cpu11" / "cnn_train" / "cpu_after_optimizations.hlo.pb"
+    order = stowplan.analyze(module, target="cpu").order()
+    document = json.loads(run_program("order", module, "--target=cpu", "--format=json", code=1))
+    assert (order.given_bytes, order.bytes) == (document["given_bytes"], document["bytes"])
+    assert (order.given_load, order.load, order.bound) == (
+        document["given_load"],
+        document["load"],
+        document["bound"],
+    )
+    assert order.saved > 0
+    assert order.is_optimal
+    assert not order.interrupted
+    assert str(order) == run_program("order", module, "--target=cpu", code=1).removesuffix("\n")
+
+
+def test_order_takes_percent() -> None:
+    with pytest.raises(stowplan.ArgumentError, match="overlap_loss=101"):
+        stowplan.analyze(MODULE).order(overlap_loss=101)
+
+
 def test_assign_as_xla(tmp_path: Path) -> None:
     plan = stowplan.assign(MODULE)
     assert plan.to_xla() == run_program("assign", MODULE)
