@@ -28,7 +28,7 @@ inline bool IsOracle(std::string_view archive) {
 // other tests keep of the whole corpus.
 inline constexpr std::string_view kExplain = "explain";
 
-// The archive of other frameworks' dumps. Its test is the only one that sees it: many of its modules
+// The archive of other frameworks' dumps. Only its own test sees it: many of its modules
 // have no schedule.
 inline constexpr std::string_view kFrameworks = "frameworks";
 
