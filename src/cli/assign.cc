@@ -23,6 +23,7 @@
 #include "session/make_plan.h"
 #include "session/module_errors.h"
 #include "session/names.h"
+#include "session/sequence.h"
 #include "stowplan/session.h"
 
 namespace stowplan::cli {
@@ -98,6 +99,7 @@ int Assign(AssignOptions options, Console& console) {
   PlannedModule program;
   program.name = options.file;
   program.module = std::make_shared<const hlo::Module>(*std::move(module));
+  console.Show(UseReportBeside(options.file, program.module, options.plan));
   if (!options.stage.empty()) {
     const std::optional<Prepared> prepared = console.Take(Prepare(program, options.plan));
     if (!prepared) return kBadUse;

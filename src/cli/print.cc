@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "session/module_errors.h"
+#include "session/sequence.h"
 #include "stowplan/hlo/dialect.h"
 #include "stowplan/session.h"
 
@@ -55,12 +56,13 @@ int Print(const PrintOptions& options, Console& console) {
       return kBadUse;
     }
   }
-  const Result<hlo::Module> module = ReadModule(options.file);
+  Result<hlo::Module> module = ReadModule(options.file);
   if (!module) {
     console.Show(ExplainModuleErrors(module.error()));
     return kBadUse;
   }
   console.Show(module->warnings);
+  if (!dialect && module->format == hlo::Format::kProto) CompleteFromDump(options.file, *module);
   const std::unique_ptr<Output> output = console.Open(options.output);
   if (output == nullptr) return kBadUse;
   hlo::PrintModule(*module, dialect.value_or(module->dialect),
@@ -88,7 +90,8 @@ CommandSpec PrintCommand() {
       .summary = "print a module as HLO text",
       .details =
           "Reads a module and prints it as HLO text. Text is printed in the dialect it was\n"
-          "written in, byte for byte as XLA wrote it; a proto, in XLA's newest long form.\n",
+          "written in, byte for byte as XLA wrote it. A proto of a dump is printed as its\n"
+          "compiler does, from what lies beside it; another one in XLA's newest long form.\n",
       .examples =
           "  stowplan print module.hlo.pb                       a proto as text\n"
           "  stowplan print --dialect=jaxlib-0.4.35 module.txt  as an older XLA writes it\n"

@@ -99,7 +99,10 @@ void AppendShortAsync(const Module& m, InstrId id, InstrId wrapped, const Dialec
     for (const Attribute& attribute : m.attributes_of(wrapped)) {
       if (attribute.key < AttributeKey::kSharding || attribute.key > AttributeKey::kStatistics)
         continue;
-      if (m.FindAttribute(id, attribute.key) != nullptr) continue;  // its own comes later
+      // Its own comes later. XLA writes statistics twice.
+      if (attribute.key != AttributeKey::kStatistics &&
+          m.FindAttribute(id, attribute.key) != nullptr)
+        continue;
       out += ", ";
       AppendAttribute(m, attribute, dialect, out);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "hlo/print.h"
 
@@ -11,8 +12,9 @@ namespace {
 // while that the body's loops share comes behind the body.
 class DepthFirst {
  public:
-  explicit DepthFirst(const Module& module)
-      : m_(module), is_claimed_(module.computations.size(), false) {
+  // `stays` says which computations are only visited as roots.
+  explicit DepthFirst(const Module& module, bool (*stays)(const Module&, CompId))
+      : m_(module), stays_(stays), is_claimed_(module.computations.size(), false) {
     order_.reserve(module.computations.size());
   }
 
@@ -45,7 +47,7 @@ class DepthFirst {
   };
   void Claim(InstrId instr, std::vector<CompId>& callees) {
     for (const CompId callee : m_.called_by(instr)) {
-      if (is_claimed_[callee.index]) continue;
+      if (is_claimed_[callee.index] || stays_(m_, callee)) continue;
       is_claimed_[callee.index] = true;
       callees.push_back(callee);
     }
@@ -53,10 +55,32 @@ class DepthFirst {
   }
 
   const Module& m_;
+  bool (*stays_)(const Module&, CompId);
   std::vector<bool> is_claimed_;
   std::vector<Open> stack_;
   std::vector<CompId> order_;
 };
+
+// Whether a computation was in the text that the module was read from. The others are those that
+// the reader makes up for bodies and wrappers.
+bool IsWritten(const Module& m, CompId id) {
+  return m.source && m.computations[id].name.offset < m.source->size();
+}
+
+// Text keeps its computations where they are written, those made up before their callers.
+std::vector<CompId> TextOrder(const Module& m, std::vector<CompId> list) {
+  DepthFirst walk(m, IsWritten);
+  // XLA prints some computations behind their callers; the reader puts them in front. What is made
+  // up stays behind the same computation.
+  std::vector<uint32_t> places(list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i != 0) places[i] = places[i - 1];
+    if (IsWritten(m, list[i])) places[i] = m.computations[list[i]].name.offset;
+  }
+  std::ranges::stable_sort(list, {}, [&](CompId id) { return places[id.index]; });
+  for (const CompId id : list) walk.Visit(id);
+  return walk.Take();
+}
 
 }  // namespace
 
@@ -64,12 +88,8 @@ std::vector<CompId> PrintOrder(const Module& m) {
   std::vector<CompId> list;
   list.reserve(m.computations.size());
   for (size_t i = 0; i < m.computations.size(); ++i) list.emplace_back(i);
-  DepthFirst walk(m);
-  if (m.format == Format::kText) {
-    // Text has its computations in order; what the reader made up behind a caller comes before it.
-    for (const CompId id : list) walk.Visit(id);
-    return walk.Take();
-  }
+  if (m.format == Format::kText) return TextOrder(m, std::move(list));
+  DepthFirst walk(m, [](const Module&, CompId) { return false; });
   std::vector<bool> is_called(m.computations.size(), false);
   for (const CompId id : m.called) is_called[id.index] = true;
   std::ranges::stable_sort(list, {}, [&](CompId id) { return m.computations[id].proto_id; });

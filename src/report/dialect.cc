@@ -32,9 +32,13 @@ constexpr ReportDialect TreeDialect() {
   d.usage = UsageReport::kHashOrder;
   return d;
 }
-constexpr ReportDialect PeakIndex() {
+constexpr ReportDialect NoTree() {
   ReportDialect d = TreeDialect();
   d.stack_tree = false;
+  return d;
+}
+constexpr ReportDialect PeakIndex() {
+  ReportDialect d = NoTree();
   d.peak_line = PeakLine::kIndex;
   d.parameter_parts = false;
   return d;
@@ -76,18 +80,19 @@ constexpr ReportDialect NoRanges() {
   return d;
 }
 
-constexpr std::array<NamedReportDialect, 14> kDialects = {{
+constexpr std::array<NamedReportDialect, 15> kDialects = {{
     {"tf-2.2", "tf-2.4", NoRanges()},
     {"tf-2.6", "", NoInstructions()},
     {"tf-2.8", "", Addresses()},
-    {"tf-2.11", "jaxlib-0.4.13", Tight()},
-    {"jaxlib-0.4.25", "jaxlib-0.4.30", NoUsage()},
+    {"tf-2.11", "tf-2.12 jaxlib-0.4.13 tf-2.15", Tight()},
+    {"jaxlib-0.4.25", "jaxlib-0.4.30 tf-2.16 tf-2.17 tf-2.18", NoUsage()},
     {"jaxlib-0.4.35", "libtpu-0.0.2", Glued()},
-    {"jaxlib-0.5.0", "libtpu-0.0.8", PeakName()},
+    {"jaxlib-0.5.0", "libtpu-0.0.8 tf-2.19", PeakName()},
     {"libtpu-0.0.13", "", PeakName()},
     {"jaxlib-0.6.0", "", PeakIndex()},
-    {"jaxlib-0.7.2", "libtpu-0.0.23.1", TreeDialect()},
-    {"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1", SortedUsage()},
+    {"tf-2.20", "", NoTree()},
+    {"jaxlib-0.7.2", "libtpu-0.0.23.1 torch_xla-2.9", TreeDialect()},
+    {"jaxlib-0.8.2", "jaxlib-0.9.0 libtpu-0.0.32.1 tf-2.21", SortedUsage()},
     {"jaxlib-0.10.0", "", Separate()},
     {"jaxlib-0.10.2", "", NoneUses()},
     {"jaxlib-0.11.2", "jaxlib-0.12.0 libtpu-0.0.51", Pages()},

@@ -12,6 +12,7 @@
 #include "session/make_plan.h"
 #include "session/module_errors.h"
 #include "session/note.h"
+#include "session/sequence.h"
 
 namespace stowplan {
 namespace {
@@ -62,6 +63,11 @@ Result<PlannedModule> LoadFiles(const InputModule& module, InputFiles files,
   if (!planned.target)
     planned.target = ResolveTarget(
         options.target, {.module = planned.module.get(), .report = planned.report.get()});
+  if (is_given && planned.module && planned.target && !IsScheduled(*planned.module)) {
+    if (std::optional<hlo::Module> scheduled =
+            FollowSequence(*planned.module, *planned.report, *planned.target))
+      planned.module = std::make_shared<const hlo::Module>(*std::move(scheduled));
+  }
   return planned;
 }
 

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "report/replan.h"
 #include "report/summary.h"
+#include "report/usage.h"
 #include "session/names.h"
 #include "stowplan/hlo/dialect.h"
 #include "target/guess.h"
@@ -56,6 +57,34 @@ std::unexpected<Diagnostics> FailUnknownTarget(Backend backend, const PlanOption
       fmt::format("give {}, gpu, tpu-v5e, ...", OptionText(options.speech, "target", "cpu")));
 }
 
+// A report without a usage report is that of a release that writes none, or a part of one.
+enum class NoUsage : uint8_t { kNeverWritten, kMaybeLeftOut };
+
+// Whether a release writes reports like this one.
+class WritesReport {
+ public:
+  WritesReport(const report::Report& report, NoUsage no_usage)
+      : dialect_(report.dialect),
+        has_usage_(no_usage == NoUsage::kNeverWritten || (report.usage && report.has_assignment)) {
+    dialect_.usage = report::FindUsageOrder(report);
+  }
+  bool operator()(std::string_view release) const {
+    std::optional<report::ReportDialect> other = report::FindReportDialect(release);
+    if (!other) return false;
+    // What these say is told by parts that the report may not have.
+    other->parameter_parts = dialect_.parameter_parts;
+    // Rows in no particular order may happen to be sorted.
+    const bool may_be_sorted = other->usage == report::UsageReport::kHashOrder &&
+                               dialect_.usage == report::UsageReport::kSorted;
+    if (!has_usage_ || may_be_sorted) other->usage = dialect_.usage;
+    return *other == dialect_;
+  }
+
+ private:
+  report::ReportDialect dialect_;
+  bool has_usage_;
+};
+
 Result<report::ReportStyle> StyleNamed(const std::string& dialect) {
   if (const std::optional<report::ReportStyle> style = report::FindReportStyle(dialect))
     return *style;
@@ -77,11 +106,7 @@ Result<Setting> Settle(const TargetEvidence& evidence, const PlanOptions& option
   if (!resolved.target) return FailUnknownTarget(resolved.backend, options);
   const Target& target = *resolved.target;
   std::string release = options.release;
-  if (release.empty() && evidence.module != nullptr) {
-    release = GuessVersion(*evidence.module, report::BackendOfTarget(target.name));
-  } else if (release.empty() && evidence.report != nullptr) {
-    release = ReleaseOf(*evidence.report);
-  }
+  if (release.empty()) release = GuessRelease(evidence, target);
   release = hlo::KnownRelease(release);
   Setting setting = {
       .rules = RulesOf(target, release),
@@ -99,14 +124,31 @@ Result<Setting> Settle(const TargetEvidence& evidence, const PlanOptions& option
   return setting;
 }
 
+std::string GuessRelease(const TargetEvidence& evidence, const Target& target) {
+  if (evidence.module == nullptr)
+    return evidence.report == nullptr ? std::string() : ReleaseOf(*evidence.report);
+  const Backend backend = report::BackendOfTarget(target.name);
+  if (evidence.report != nullptr && evidence.report->has_assignment) {
+    // A dump has all that its compiler writes.
+    for (const NoUsage no_usage : {NoUsage::kNeverWritten, NoUsage::kMaybeLeftOut}) {
+      const std::string_view both =
+          GuessVersion(*evidence.module, backend, WritesReport(*evidence.report, no_usage));
+      if (!both.empty()) return std::string(both);
+    }
+    // A text that no compiler wrote so tells nothing.
+    const auto any = [](std::string_view) { return true; };
+    if (GuessVersion(*evidence.module, backend, any).empty()) {
+      if (std::string release = ReleaseOf(*evidence.report); !release.empty()) return release;
+    }
+  }
+  return std::string(GuessVersion(*evidence.module, backend));
+}
+
 std::string ReleaseOf(const report::Report& report) {
+  const WritesReport writes(report, NoUsage::kMaybeLeftOut);
   std::string release;
   for (const report::NamedReportDialect& dialect : report::ReportDialects()) {
-    report::ReportDialect other = dialect.dialect;
-    // What these say is told by parts that the report may not have.
-    other.usage = report.dialect.usage;
-    other.parameter_parts = report.dialect.parameter_parts;
-    if (other == report.dialect) release = dialect.name;
+    if (writes(dialect.name)) release = dialect.name;
   }
   return release;
 }

@@ -37,6 +37,9 @@ std::optional<Target> ResolveTarget(std::string_view told, const TargetEvidence&
 // Fails if the machine is not known, or if a name in the options does not exist.
 Result<Setting> Settle(const TargetEvidence& evidence, const PlanOptions& options);
 
+// The newest release whose texts and reports look like these, as far as there are any.
+std::string GuessRelease(const TargetEvidence& evidence, const Target& target);
+
 // The newest release that writes reports like this one; empty: none is known.
 std::string ReleaseOf(const report::Report& report);
 

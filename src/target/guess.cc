@@ -80,18 +80,21 @@ TargetGuess GuessTarget(const hlo::Module& module, std::string_view file) {
   return {};
 }
 
-std::string_view GuessVersion(const hlo::Module& module, Backend backend) {
+std::string_view GuessVersion(const hlo::Module& module, Backend backend,
+                              const std::function<bool(std::string_view)>& may_be) {
   const std::span<const hlo::NamedDialect> dialects = hlo::Dialects();
-  // TPU compilers write the long form whatever their age; their newest is as good as any.
-  if (module.format == hlo::Format::kText && backend != Backend::kTpu) {
+  // TPU compilers write the long form whatever their age.
+  const bool has_evidence = module.format == hlo::Format::kText && backend != Backend::kTpu;
+  if (has_evidence || may_be) {
     for (const hlo::NamedDialect& dialect : std::views::reverse(dialects)) {
-      if (dialect.dialect.single_device == module.dialect.single_device &&
-          IsWrittenIn(module, dialect.dialect))
-        return dialect.name;
+      if (dialect.dialect.single_device != module.dialect.single_device) continue;
+      if (backend != Backend::kTpu && dialect.name.starts_with("libtpu-")) continue;
+      if (may_be && !may_be(dialect.name)) continue;
+      if (!has_evidence || IsWrittenIn(module, dialect.dialect)) return dialect.name;
     }
   }
   // Nothing shows a newer one.
-  return "jaxlib-0.11.2";
+  return may_be ? std::string_view() : "jaxlib-0.11.2";
 }
 
 }  // namespace stowplan

@@ -2,6 +2,7 @@
 // The machine a module was compiled for, and the version of XLA, as far as the module shows.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -21,7 +22,8 @@ struct TargetGuess {
 TargetGuess GuessTarget(const hlo::Module& module, std::string_view file);
 
 // The newest XLA that writes a text like this one; for protos, the newest of all. A name of
-// hlo/dialect.h.
-std::string_view GuessVersion(const hlo::Module& module, Backend backend);
+// hlo/dialect.h. With `may_be`, the newest of those for which that is true; empty if there is none.
+std::string_view GuessVersion(const hlo::Module& module, Backend backend,
+                              const std::function<bool(std::string_view)>& may_be = {});
 
 }  // namespace stowplan

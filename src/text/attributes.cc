@@ -64,9 +64,9 @@ bool ParseComputation(Reader& reader, CompId& id) {
   if (name.empty()) return c.FailExpected("a computation's name");
   id = reader.FindComputation(name);
   if (!id.is_none()) return true;
-  return c.FailAt(begin, name.size() + static_cast<size_t>(*begin == '%'),
-                  "there is no computation '" + std::string(name) + "'",
-                  "computations must stand before the instructions that call them");
+  id = CompId(ForwardCall::kFirst + reader.forward.size());
+  reader.forward.push_back({.name = name, .at = begin});
+  return true;
 }
 
 bool ParseComputations(Reader& reader, AttributeKey key, Attribute& out) {
@@ -399,7 +399,7 @@ bool IsDefault(const hlo::Module& m, Opcode opcode, const Attribute& a) {
 
 }  // namespace
 
-bool ParseAttributes(Reader& reader, Opcode opcode, AttributeList& out) {
+bool ParseAttributes(Reader& reader, Opcode opcode, AsyncForm form, AttributeList& out) {
   Cursor& c = reader.cursor;
   out.list.clear();
   out.has_metadata = false;
@@ -422,10 +422,12 @@ bool ParseAttributes(Reader& reader, Opcode opcode, AttributeList& out) {
       if (!ParseUnknownAttribute(reader, name, out.list.emplace_back())) return false;
       continue;
     }
-    for (const Attribute& other : out.list) {
-      if (other.key == *key)
-        return c.FailAt(begin, name.size(),
-                        "attribute '" + std::string(name) + "' stands here twice");
+    const auto is_same = [&](const Attribute& other) { return other.key == *key; };
+    const auto count = std::ranges::count_if(out.list, is_same);
+    const bool may_repeat = *key == AttributeKey::kStatistics && form == AsyncForm::kShort;
+    if (count > (may_repeat ? 1 : 0)) {
+      return c.FailAt(begin, name.size(),
+                      "attribute '" + std::string(name) + "' stands here twice");
     }
     Attribute attribute;
     if (!ParseValue(reader, *key, attribute)) return false;

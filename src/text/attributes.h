@@ -14,7 +14,11 @@ struct AttributeList {
   hlo::Metadata metadata;
 };
 
-// `, name=value`, repeated. False after an error.
-bool ParseAttributes(Reader& reader, hlo::Opcode opcode, AttributeList& out);
+// Whether the short form of an async operation stands here, or the operation itself.
+enum class AsyncForm : uint8_t { kNone, kShort };
+
+// `, name=value`, repeated. False after an error. The short form may have two statistics: those of
+// the wrapped operation, then its own.
+bool ParseAttributes(Reader& reader, hlo::Opcode opcode, AsyncForm form, AttributeList& out);
 
 }  // namespace stowplan::text

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/instruction.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "hlo/async.h"
 #include "text/infer_shape.h"
 #include "text/values.h"
@@ -120,19 +123,22 @@ InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
       IsAsyncHead(r_.module().instructions[operands_[first]].opcode)) {
     head.opcode = Opcode::kAsyncDone;
   }
-  if (!ParseOwnAttributes(short_async ? short_async->wrapped : head.opcode, depth)) return {};
+  const bool is_short_start = short_async && short_async->opcode == Opcode::kAsyncStart;
+  if (!ParseOwnAttributes(short_async ? short_async->wrapped : head.opcode,
+                          is_short_start ? AsyncForm::kShort : AsyncForm::kNone, depth))
+    return {};
   const std::span<const InstrId> operands = std::span<const InstrId>(operands_).subspan(first);
   if (head.shape.is_none())
     head.shape = InferShape(r_.module(), head.opcode, operands, attributes_.list);
   if (head.shape.is_none()) head.shape = ShapeOfPending(head.opcode);
+  if (head.shape.is_none()) head.shape = ShapeOfOuter(head.opcode);
   if (head.shape.is_none()) {
     c.FailAt(opcode_name.data(), opcode_name.size(),
              "the shape of this instruction is missing and cannot be inferred");
     return {};
   }
   if (short_async) r_.saw_short_async = true;
-  if (short_async && head.opcode == Opcode::kAsyncStart &&
-      !WrapAsync(short_async->wrapped, head.shape, name)) {
+  if (is_short_start && !WrapAsync(short_async->wrapped, head.shape, name)) {
     c.FailAt(opcode_name.data(), opcode_name.size(),
              "an async operation's shape must be ((operands), result, ...)");
     return {};
@@ -179,13 +185,56 @@ ShapeId InstructionParser::ShapeOfPending(Opcode opcode) {
     }
     if (depth != 1 || word != "ROOT" || look.Name().empty() || !look.Take('=')) continue;
     look.Skip();
-    return ShapeParser::LooksLikeShape(look) ? r_.shapes.Parse(look) : ShapeId();
+    if (ShapeParser::LooksLikeShape(look)) return r_.shapes.Parse(look);
+    break;
+  }
+  return ResultShape(body);
+}
+
+// Reads a body to learn the shape of its result, and forgets everything else about it.
+ShapeId InstructionParser::ResultShape(const char* body) {
+  if (r_.body_depth == kMaxInstructionNesting) return {};
+  // Each body is read once for this, however many bodies are around it.
+  if (!r_.body_shapes) r_.body_shapes = std::make_shared<BodyShapes>();
+  const auto known = r_.body_shapes->find(body);
+  if (known != r_.body_shapes->end()) return known->second;
+  Reader inner(r_.module().source);  // its errors are told when the body is read
+  inner.outer = &r_;
+  inner.body_depth = r_.body_depth + 1;
+  inner.body_shapes = r_.body_shapes;
+  inner.cursor.p = body + 1;
+  std::swap(inner.module().shapes, r_.module().shapes);
+  InstructionParser parser(inner);
+  parser.makes_parameters_ = makes_parameters_;
+  ShapeId shape;
+  bool is_root = false;
+  while (!is_root && !inner.cursor.at_end() && !inner.cursor.Take('}')) {
+    InstrId id;
+    const bool ok = parser.Parse(is_root, id);
+    shape = ok ? inner.module().instructions[id].shape : ShapeId();
+    if (!ok) break;
+  }
+  std::swap(inner.module().shapes, r_.module().shapes);
+  r_.body_shapes->emplace(body, shape);
+  return shape;
+}
+
+// The shape of a call from such a body to a computation that stands outside of it.
+ShapeId InstructionParser::ShapeOfOuter(Opcode opcode) {
+  const CompId id = ResultComputation(r_.module(), opcode, attributes_.list);
+  if (id.is_none() || id.index < ForwardCall::kFirst) return {};
+  const std::string_view name = r_.forward[id.index - ForwardCall::kFirst].name;
+  for (const Reader* outer = r_.outer; outer != nullptr; outer = outer->outer) {
+    const hlo::Module& m = outer->builder.module();
+    const CompId callee = outer->FindComputation(name);
+    if (!callee.is_none() && !m.computations[callee].root.is_none())
+      return m.instructions[m.computations[callee].root].shape;
   }
   return {};
 }
 
 // The attributes of the instruction whose operands were just read, its operand part first.
-bool InstructionParser::ParseOwnAttributes(Opcode opcode, int depth) {
+bool InstructionParser::ParseOwnAttributes(Opcode opcode, AsyncForm form, int depth) {
   const bool has_operand_part = has_operand_part_;
   const Attribute operand_part = operand_part_;
   bool has_attributes = true;
@@ -200,7 +249,7 @@ bool InstructionParser::ParseOwnAttributes(Opcode opcode, int depth) {
   if (!has_attributes) {
     attributes_.list.clear();
     attributes_.has_metadata = false;
-  } else if (!ParseAttributes(r_, opcode, attributes_)) {
+  } else if (!ParseAttributes(r_, opcode, form, attributes_)) {
     return false;
   }
   if (has_operand_part) attributes_.list.insert(attributes_.list.begin(), operand_part);
@@ -257,10 +306,18 @@ bool InstructionParser::ParseOperand(int depth) {
   if (c.peek() == '%') return ParseOperandName({});
   ShapeId shape;
   const char* begin = c.p;
-  if (ShapeParser::LooksLikeShape(c)) {
+  while (ShapeParser::LooksLikeShape(c)) {
     shape = r_.shapes.Parse(c);
     if (shape.is_none()) return false;
     c.Skip();
+    if (c.peek() != ',' || makes_parameters_) break;
+    // As XLA does, pass over a shape that belongs to no operand: add(f32[] %a, f32[], %b).
+    r_.WarnOnce(begin, static_cast<size_t>(c.p - begin),
+                "a shape that belongs to no operand is left out");
+    ++c.p;
+    c.Skip();
+    begin = c.p;
+    shape = {};
   }
   // `opcode(...)` is an instruction inside an operand list; a name is followed by something else.
   const char* q = c.p;
@@ -400,6 +457,13 @@ bool InstructionParser::WrapAsync(Opcode wrapped, ShapeId shape, std::string_vie
       wrapper.attributes.back().key == AttributeKey::kOutputToOperandAliasing) {
     own.push_back(wrapper.attributes.back());
     wrapper.attributes.pop_back();
+  }
+  // Both have statistics: the same, or the operation's own behind those of what it wraps.
+  const auto statistics = std::ranges::find(own, AttributeKey::kStatistics, &Attribute::key);
+  if (statistics != own.end()) {
+    wrapper.attributes.push_back(*statistics);
+    if (std::ranges::count(own, AttributeKey::kStatistics, &Attribute::key) > 1)
+      own.erase(statistics);
   }
   own.push_back(Attribute::OfNumber(AttributeKey::kCalls, r_.NextComputation().index));
   attributes_.list = std::move(own);

@@ -33,12 +33,14 @@ class InstructionParser {
  private:
   // What follows `name =`; `depth` counts the operand lists around it.
   hlo::InstrId ParseBody(std::string_view name, int depth);
-  bool ParseOwnAttributes(hlo::Opcode opcode, int depth);
+  bool ParseOwnAttributes(hlo::Opcode opcode, AsyncForm form, int depth);
   bool ParseOperands(hlo::Opcode opcode, hlo::ShapeId shape, int depth);
   bool ParseOperand(int depth);
   bool ParseOperandName(hlo::ShapeId shape);
   bool ParseElementSteps(hlo::InstrId& id);
   hlo::ShapeId ShapeOfPending(hlo::Opcode opcode);
+  hlo::ShapeId ResultShape(const char* body);
+  hlo::ShapeId ShapeOfOuter(hlo::Opcode opcode);
   bool ParseConstant(hlo::ShapeId shape);
   hlo::InstrId MakeParameter(std::string_view name, hlo::ShapeId shape);
   hlo::InstrId MakeElement(hlo::InstrId tuple, int64_t index);

@@ -92,6 +92,27 @@ bool ParseTupleLiteral(Reader& reader, Text& text) {
   return true;
 }
 
+// A bare number for an array: XLA's parser sets the first element to it and leaves the others zero.
+// Like any other long literal, it prints as {...} beyond a few elements.
+bool MakeFilled(const hlo::ShapeTable& shapes, ShapeId shape, const std::string& first,
+                std::string& canonical) {
+  const std::span<const int64_t> dims = shapes.dims(shape);
+  const std::optional<int64_t> count = CheckedProduct(dims);
+  if (!count || *count == 0 || first.starts_with('(')) return false;
+  if (*count > hlo::kMaxPrintedElements) {
+    canonical = "{...}";
+    return true;
+  }
+  const bool is_pred = shapes[shape].type == hlo::ElementType::kPred;
+  const std::string_view shown = is_pred && first == "true"    ? "1"
+                                 : is_pred && first == "false" ? "0"
+                                                               : std::string_view(first);
+  hlo::AppendNested(
+      dims, [&](int64_t i, std::string& out) { out += i == 0 ? shown : std::string_view("0"); },
+      canonical);
+  return true;
+}
+
 // Whether the cursor is at `{...}`, the literal that was left out.
 bool TakeElided(Cursor& c) {
   Cursor look = c;
@@ -126,6 +147,11 @@ bool ParseLiteral(Reader& reader, ShapeId shape, Text& text) {
   if (!ParseNested(c, elements)) return false;
   std::string canonical;
   const std::span<const int64_t> dims = shapes.dims(shape);
+  if (elements.depth == 0 && !dims.empty() &&
+      MakeFilled(shapes, shape, elements.list[0], canonical)) {
+    text = Canonical(reader, begin, canonical);
+    return true;
+  }
   const std::optional<int64_t> count = CheckedProduct(dims);
   // Without elements, the innermost braces have nothing to show.
   const bool fits = count && (elements.depth == dims.size() || *count == 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hlo/async.h"
+#include "text/call_order.h"
 #include "text/header.h"
 #include "text/instruction.h"
 #include "text/values.h"
@@ -36,6 +37,17 @@ class ModuleParser {
   Result<hlo::Module> Parse();
 
  private:
+  // The computations that are written, not made up, and where they begin.
+  struct Written {
+    std::vector<CompId> ids;
+    std::vector<const char*> begins;
+  };
+  // Reads the computations again, in another order.
+  ModuleParser(const std::shared_ptr<const Source>& source, Written order)
+      : r_(source), instructions_(r_), order_(std::move(order)) {}
+
+  bool ParseComputations();
+  Result<hlo::Module> ParseInCallOrder();
   void Reserve();
   bool ParseComputation();
   bool ParseProgramShape(ShapeId& result);
@@ -50,6 +62,8 @@ class ModuleParser {
   Reader r_;
   InstructionParser instructions_;
   CompId entry_;
+  Written written_;
+  Written order_;  // empty: as written
   bool saw_percent_ = false;
   bool saw_program_shape_ = false;
   bool saw_closing_name_ = false;
@@ -141,6 +155,7 @@ void ModuleParser::ParseClosing(CompId id) {
 
 bool ModuleParser::ParseComputation() {
   Cursor& c = r_.cursor;
+  const char* computation_begin = c.p;
   const bool is_entry = c.TakeWord("ENTRY");
   c.Skip();
   const char* begin = c.p;
@@ -159,6 +174,8 @@ bool ModuleParser::ParseComputation() {
   const size_t errors = r_.errors.size();
   const CompId id = r_.builder.BeginComputation(name.empty() ? r_.builder.AddText("entry")
                                                              : r_.builder.ToText(name));
+  written_.ids.push_back(id);
+  written_.begins.push_back(computation_begin);
   if (is_entry) {
     if (!entry_.is_none()) c.FailAt(begin, name.size(), "a second ENTRY computation");
     entry_ = id;
@@ -212,6 +229,8 @@ bool ModuleParser::ParseLooseInstructions() {
   Cursor& c = r_.cursor;
   instructions_.set_makes_parameters();
   entry_ = r_.builder.BeginComputation(r_.builder.AddText("entry"));
+  written_.ids.push_back(entry_);
+  written_.begins.push_back(c.p);
   instructions_.BeginComputation();
   InstrId root;
   InstrId last;
@@ -267,6 +286,33 @@ void ModuleParser::FinishDialect() {
   }
 }
 
+bool ModuleParser::ParseComputations() {
+  Cursor& c = r_.cursor;
+  if (order_.begins.empty()) {
+    for (c.Skip(); !c.at_end(); c.Skip()) {
+      if (!ParseComputation()) return false;
+    }
+    return true;
+  }
+  for (const char* begin : order_.begins) {
+    c.p = begin;
+    if (!ParseComputation()) return false;
+  }
+  return true;
+}
+
+// Computations that stand behind their callers: knowing all names, reads the text again.
+Result<hlo::Module> ModuleParser::ParseInCallOrder() {
+  const std::optional<std::vector<size_t>> rows = CallOrder(r_, written_.ids);
+  if (rows && !order_.begins.empty())
+    r_.cursor.FailAt(r_.forward[0].at, 1, "the computations have no order");
+  if (!r_.errors.empty()) return std::unexpected(r_.errors.Take());
+  Written order;
+  for (const size_t row : *rows) order.begins.push_back(written_.begins[row]);
+  ModuleParser again(r_.module().source, std::move(order));
+  return again.Parse();
+}
+
 Result<hlo::Module> ModuleParser::Parse() {
   Cursor& c = r_.cursor;
   Reserve();
@@ -281,16 +327,16 @@ Result<hlo::Module> ModuleParser::Parse() {
   if (ok && !has_header && LooksLikeInstruction()) {
     ok = ParseLooseInstructions();
   } else {
-    for (c.Skip(); ok && !c.at_end(); c.Skip()) ok = ParseComputation();
+    ok = ok && ParseComputations();
   }
   hlo::Module& m = r_.module();
+  if (r_.errors.empty() && !r_.forward.empty()) return ParseInCallOrder();
   if (r_.errors.empty() && m.computations.empty()) c.Fail("the module has no computations");
   if (!r_.errors.empty()) return std::unexpected(r_.errors.Take());
   if (entry_.is_none()) {
-    // The last one written is the entry; wrappers made up behind it do not count.
-    size_t last = m.computations.size() - 1;
-    while (m.computations[CompId(last)].is_implicit) --last;
-    entry_ = CompId(last);
+    // The last one written is the entry; those made up behind it do not count.
+    const auto last = std::ranges::max_element(written_.begins) - written_.begins.begin();
+    entry_ = written_.ids[static_cast<size_t>(last)];
   }
   if (!has_header) {
     m.header.name = r_.builder.AddText("module_" + std::string(m.name(entry_)));

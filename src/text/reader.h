@@ -3,9 +3,11 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -30,6 +32,17 @@ struct PendingComputation {
   };
   Wrapper wrapper;
 };
+
+// A call of a computation that stands further down. Until all computations are known, the call has
+// the id ForwardCall::kFirst + its row.
+struct ForwardCall {
+  static constexpr uint32_t kFirst = 0x80000000U;
+  std::string_view name;
+  const char* at = nullptr;
+};
+
+// The shapes of the results of bodies that are written in place of names, by where they begin.
+using BodyShapes = std::unordered_map<const char*, hlo::ShapeId>;
 
 struct Reader {
   explicit Reader(const std::shared_ptr<const Source>& source)
@@ -58,6 +71,12 @@ struct Reader {
 
   hlo::Module& module() { return builder.module(); }
   std::deque<PendingComputation> pending;
+  std::vector<ForwardCall> forward;
+  // When a body is read only for the shape of its result: the reader of the text around it, whose
+  // shapes it borrows, and how many such readers there are.
+  const Reader* outer = nullptr;
+  int body_depth = 0;
+  std::shared_ptr<BodyShapes> body_shapes;
   // The id that the next pending computation will have.
   [[nodiscard]] hlo::CompId NextComputation() const {
     return hlo::CompId(builder.module().computations.size() + pending.size());

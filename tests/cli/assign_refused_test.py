@@ -98,8 +98,8 @@ class Malformed(AssignCase):
     def test_calls_in_a_circle(self):
         own = "a {\n  p = f32[4] parameter(0)\n  ROOT c = f32[4] call(p), to_apply=a\n}\n"
         self.refuse(self.entry("  q = f32[4] parameter(0)\n  ROOT d = f32[4] call(q), to_apply=a", before=own),
-                    "no computation 'a'")
-        # Only a proto can close the circle.
+                    "computation 'a' calls itself")
+        # In a proto, too.
         computations = {
             1: ("a", [(1, instruction("p1", "parameter", 1, parameter=0)),
                       (2, instruction("c1", "call", 2, operands=[1], called=[2]))]),

@@ -172,7 +172,7 @@ class Directories(ReportCase):
             answer = self.report("--strict", "--format=json", str(archive))
             self.assertEqual(answer.code, 0, answer.err[:1000])
             modules += len(json.loads(answer.out)["modules"])
-        self.assertEqual(modules, 1171)
+        self.assertEqual(modules, 1224)
 
     def make(self):
         self.dump("module_0001.jit_small")

@@ -118,8 +118,15 @@ class ViewBest(CliCase):
         next(dump.glob("*.hlo.pb")).unlink()
         module, = dump.glob("*_after_optimizations.txt")
         module.write_text(module.read_text().replace("is_scheduled=true, ", "").replace(", is_scheduled=true", ""))
+        live, = dump.glob("*-live-range.txt")
+        text = live.read_text()
+        live.unlink()
         self.assert_bad_use(self.run_cli("view", str(dump), "--against=best", "-o", str(page)), "has no schedule")
         self.assertFalse(page.exists())
+        # The report's sequence is as good.
+        live.write_text(text)
+        self.assertEqual(self.run_cli("view", str(dump), "--against=best", "-o", str(page)).code, 0)
+        self.assertTrue(page.exists())
 
     def test_of_many(self):
         dump = self.folder / "dump"

@@ -38,6 +38,27 @@ TEST(TextAsync, ShortFormStandsForAComputation) {
   EXPECT_EQ(hlo::ToString(module->shapes, module->instructions[wrapper.root].shape), "f32[2]{0}");
 }
 
+// XLA writes the statistics of the wrapped operation and those of the start, which are the same
+// unless a program sets them.
+TEST(TextAsync, StatisticsTwice) {
+  constexpr std::string_view kOnce =
+      "ENTRY e {\n a = s32[] parameter(0)\n s = ((s32[]), s32[], s32[]) negate-start(a), "
+      "statistics={visualizing_index=1,k=3}\n ROOT d = s32[] negate-done(s)\n}\n";
+  const std::string twice = Reprint(kOnce);
+  EXPECT_NE(twice.find("negate-start(a), statistics={visualizing_index=1,k=3}, "
+                       "statistics={visualizing_index=1,k=3}\n"),
+            std::string::npos)
+      << twice;
+  EXPECT_EQ(Reprint(twice), twice);
+  std::string other = twice;
+  other.replace(other.rfind("k=3"), 3, "k=4");
+  EXPECT_EQ(Reprint(other), other);
+  EXPECT_NE(Reprint("ENTRY e {\n ROOT a = s32[] constant(1), statistics={visualizing_index=1,k=3}, "
+                    "statistics={visualizing_index=1,k=3}\n}\n")
+                .find("stands here twice"),
+            std::string::npos);
+}
+
 TEST(TextAsync, FullForm) {
   constexpr std::string_view kText = R"(HloModule m
 

@@ -268,6 +268,133 @@ ENTRY six {
   EXPECT_EQ(Reprint(kText), kText);
 }
 
+// XLA prints a condition that two loops share behind the body of the outer one.
+constexpr std::string_view kBehindCaller = R"(HloModule m
+
+%inner (p.1: (s32[])) -> (s32[]) {
+  ROOT %p.1 = (s32[]) parameter(0)
+}
+
+%outer (p.2: (s32[])) -> (s32[]) {
+  %p.2 = (s32[]) parameter(0)
+  ROOT %w.1 = (s32[]) while(%p.2), condition=%cond, body=%inner
+}
+
+%cond (p.3: (s32[])) -> pred[] {
+  %p.3 = (s32[]) parameter(0)
+  ROOT %c = pred[] constant(true)
+}
+
+ENTRY %main (p.4: (s32[])) -> (s32[]) {
+  %p.4 = (s32[]) parameter(0)
+  ROOT %w.2 = (s32[]) while(%p.4), condition=%cond, body=%outer
+}
+
+)";
+
+TEST(TextByHand, ComputationsMayStandBehindTheirCallers) {
+  EXPECT_EQ(Reprint(kBehindCaller), kBehindCaller);
+  const auto module = Parse(kBehindCaller);
+  ASSERT_TRUE(module) << Render(module.error());
+  EXPECT_EQ(module->name(module->entry), "main");
+  for (size_t i = 0; i < module->instructions.size(); ++i) {
+    const hlo::InstrId id(i);
+    for (const hlo::CompId callee : module->called_by(id))
+      EXPECT_LT(callee, module->instructions[id].parent) << module->name(id);
+  }
+  // The first in the file may be the entry, with bodies written in place.
+  constexpr std::string_view kEntryFirst =
+      "HloModule m\nENTRY e {\n a = f32[] parameter(0)\n b = f32[] call(a), to_apply={\n"
+      " c = f32[] parameter(0)\n ROOT d = f32[] call(c), to_apply=f\n }\n"
+      " ROOT g = f32[] call(b), to_apply=f\n}\nf {\n ROOT h = f32[] parameter(0)\n}\n";
+  const auto entry_first = Parse(kEntryFirst);
+  ASSERT_TRUE(entry_first) << Render(entry_first.error());
+  EXPECT_EQ(entry_first->name(entry_first->entry), "e");
+  EXPECT_EQ(entry_first->name(hlo::CompId(size_t{0})), "f");
+  // Without ENTRY, the last one in the file.
+  std::string no_entry(kEntryFirst);
+  no_entry.erase(no_entry.find("ENTRY "), 6);
+  const auto last = Parse(no_entry);
+  ASSERT_TRUE(last) << Render(last.error());
+  EXPECT_EQ(last->name(last->entry), "f");
+}
+
+TEST(TextByHand, ComputationsMayNotCallThemselves) {
+  EXPECT_EQ(Reprint("f {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=f\n}\n"),
+            R"(test.hlo:3:36: error: computation 'f' calls itself
+    ROOT b = f32[] call(a), to_apply=f
+                                     ^
+)");
+  EXPECT_NE(Reprint("f {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=g\n}\n"
+                    "g {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=f\n}\n")
+                .find("calls itself"),
+            std::string::npos);
+}
+
+TEST(TextByHand, BodiesInPlaceSayTheShape) {
+  constexpr std::string_view kHead = R"(HloModule m
+sum {
+  s = (s32[], s32[]) parameter(0)
+  s.0 = s32[] get-tuple-element(s), index=0
+  s.1 = s32[] get-tuple-element(s), index=1
+  ROOT r = s32[] add(s.0, s.1)
+}
+ENTRY e {
+  a = (s32[], s32[]) parameter(0)
+)";
+  constexpr TextCase kCases[] = {
+      {"ROOT b = call(a), to_apply={\n p = (s32[], s32[]) parameter(0)\n"
+       " x = get-tuple-element(p), index=1\n ROOT t = tuple(x, p)\n}",
+       "(s32[], (s32[], s32[]))"},
+      // The last instruction is the root.
+      {"ROOT b = call(a), to_apply={\n p = (s32[], s32[]) parameter(0)\n"
+       " x = get-tuple-element(p), index=1\n}",
+       "s32[]"},
+      // A body in a body, and a name from outside.
+      {"ROOT b = call(a), to_apply={\n p = (s32[], s32[]) parameter(0)\n"
+       " ROOT c = call(p), to_apply={\n q = (s32[], s32[]) parameter(0)\n"
+       " ROOT d = call(q), to_apply=sum\n}\n}",
+       "s32[]"},
+  };
+  for (const TextCase& c : kCases) {
+    const auto module = Parse(std::string(kHead).append(c.in).append("\n}\n"));
+    ASSERT_TRUE(module) << Render(module.error());
+    const hlo::InstrId root = module->computations[module->entry].root;
+    EXPECT_EQ(hlo::ToString(module->shapes, module->instructions[root].shape), c.out) << c.in;
+  }
+  // A mistake in a body is told where it stands, too.
+  EXPECT_EQ(
+      Reprint(std::string(kHead) + "ROOT b = call(a), to_apply={\n  ROOT d = copy(z)\n}\n}\n"),
+      R"(test.hlo:10:10: error: the shape of this instruction is missing and cannot be inferred
+  ROOT b = call(a), to_apply={
+           ^~~~
+test.hlo:11:17: error: there is no instruction 'z' above this one
+    ROOT d = copy(z)
+                  ^
+)");
+}
+
+// Bodies in bodies without end are refused soon.
+TEST(TextByHand, BodiesInPlaceMayNotNestWithoutEnd) {
+  std::string text = "ENTRY e {\n a = f32[] parameter(0)\n ROOT b = ";
+  constexpr int kDepth = 900;
+  for (int i = 0; i < kDepth; ++i)
+    text += "call(a), to_apply={\n a = f32[] parameter(0)\n ROOT b = ";
+  text += "copy(a)\n";
+  for (int i = 0; i < kDepth; ++i) text += "}\n";
+  EXPECT_NE(Reprint(text + "}\n").find("cannot be inferred"), std::string::npos);
+}
+
+TEST(TextByHand, ShapesThatBelongToNoOperand) {
+  constexpr std::string_view kText =
+      "ENTRY e {\n a = f32[] parameter(0)\n ROOT b = f32[] add(f32[] a, f32[], a)\n}\n";
+  EXPECT_EQ(ReprintRoot(kText), "b = f32[] add(f32[] a, f32[] a)");
+  EXPECT_NE(Warnings(kText).find("a shape that belongs to no operand is left out"),
+            std::string::npos);
+  EXPECT_NE(ReprintRoot("ENTRY e {\n ROOT b = f32[] add(f32[], f32[])\n}\n").find("error"),
+            std::string::npos);
+}
+
 TEST(TextByHand, SchedulesAreTheOrderOfTheText) {
   const auto module = Parse(R"(HloModule m, is_scheduled=true
 f {

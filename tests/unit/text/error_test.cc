@@ -173,7 +173,6 @@ TEST(TextErrors, OfAttributes) {
       {"to_apply=f", R"(error: there is no computation 'f'
     a = f32[2] iota(), to_apply=f
                                 ^
-  hint: computations must stand before the instructions that call them
 )"},
       {"metadata={op_name=\"x}", R"(error: this string does not end
     a = f32[2] iota(), metadata={op_name="x}

@@ -88,8 +88,13 @@ TEST(TextLiteral, SaysWhatIsWrong) {
        "the literal has 2 elements in 2 levels of braces, which is not its shape s32[2]"},
       {"s32[]", "{1}",
        "the literal has 1 elements in 1 levels of braces, which is not its shape s32[]"},
-      {"s32[2]{0}", "1",
-       "the literal has 1 elements in 0 levels of braces, which is not its shape s32[2]"},
+      {"s32[0]{0}", "1",
+       "the literal has 1 elements in 0 levels of braces, which is not its shape s32[0]"},
+      {"c64[2]{0}", "(1, 2)",
+       "the literal has 1 elements in 0 levels of braces, which is not its shape c64[2]"},
+      {"f32[9223372036854775807,3]", "1",
+       "the literal has 1 elements in 0 levels of braces, which is not its shape "
+       "f32[9223372036854775807,3]"},
       {"s32[2]{0}", "{1 2}", "expected ',' or '}' in a literal, found '2'"},
       {"s32[2]{0}", "{1, }",
        "the literal has 1 elements in 1 levels of braces, which is not its shape s32[2]"},
@@ -111,6 +116,24 @@ TEST(TextLiteral, EmptyRowsWithoutEnd) {
   EXPECT_EQ(ReprintLiteral("f32[4611686018427387904,0]{1,0}", "{}"), "{...}");
   EXPECT_EQ(ReprintLiteral("f32[4611686018427387904,4611686018427387904,0]{2,1,0}", "{}"), "{...}");
   EXPECT_EQ(ReprintLiteral("f32[0,4611686018427387904,4611686018427387904]{2,1,0}", "{}"), "{  }");
+}
+
+// XLA sets the first element of an array to a bare number. No array is too large for that.
+TEST(TextLiteral, NumbersForArrays) {
+  constexpr LiteralCase kCases[] = {
+      {"f32[3]{0}", "-1.5", "{-1.5, 0, 0}"},
+      {"f32[1]{0}", " /*one*/ 7", "{7}"},
+      {"f32[2,2]{1,0}", "0", "{ { 0, 0 }, { 0, 0 } }"},
+      {"f32[2]{0}", "nan(0x7)", "{nan(0x7), 0}"},
+      {"pred[2]{0}", "true", "{1, 0}"},
+      {"f32[10]{0}", "1", "{1, 0, 0, 0, 0, 0, 0, 0, 0, 0}"},
+      {"f32[11]{0}", "1", "{...}"},
+      {"f32[4096,4096]{1,0}", "0", "{...}"},
+      {"s8[4611686018427387904]{0}", "3", "{...}"},
+  };
+  for (const LiteralCase& c : kCases) {
+    EXPECT_EQ(ReprintLiteral(c.shape, c.in), c.out) << c.shape << c.in;
+  }
 }
 
 TEST(TextLiteral, BracesMayNotNestWithoutEnd) {
