@@ -432,5 +432,85 @@ ENTRY main {
   EXPECT_THAT(Summary(CheckText(permute("{0,1}"), kExchanged)), testing::HasSubstr("in-place b f"));
 }
 
+// XLA:GPU, jaxlib 0.11.2: one loop writes an array updated in place, and the values of which the
+// update takes a part (docs/findings.md, 6).
+TEST(XlaVectors, AnUpdateInPlaceBesideAnotherOutput) {
+  const auto update = [](std::string_view at) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, must-alias) }
+fused {
+  x = f32[64]{0} parameter(0)
+  y = f32[64]{0} parameter(1)
+  d = f32[64]{0} subtract(y, x)
+  u = f32[32]{0} slice(d), slice={[0:32]}
+  at = s32[] constant()" +
+           std::string(at) + R"()
+  updated = f32[64]{0} dynamic-update-slice(x, u, at)
+  ROOT both = (f32[64]{0}, f32[64]{0}) tuple(updated, d)
+}
+ENTRY main {
+  p = f32[64]{0} parameter(0)
+  q = f32[64]{0} parameter(1)
+  ROOT f = (f32[64]{0}, f32[64]{0}) fusion(p, q), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan =
+      "p0 256: p@0 f{0}@0\np1 256: q@0\nout 256: f{1}@0\nout 16: f@0";
+  EXPECT_EQ(Summary(CheckText(update("0"), kPlan, "gpu")), "");
+  EXPECT_EQ(Summary(CheckText(update("1"), kPlan, "gpu")), "in-place p f{0}\n");
+  EXPECT_EQ(Summary(CheckText(update("16"), kPlan, "gpu")), "in-place p f{0}\n");
+  // What lies around the slice stays as it is, so that other turns may read it.
+  EXPECT_EQ(Summary(CheckText(update("32"), kPlan, "gpu")), "");
+}
+
+// XLA:CPU and XLA:GPU: the array that a scatter adds to also has its indices (5).
+TEST(XlaVectors, AScatterOverItsOwnIndices) {
+  const auto scatter = [](std::string_view indices) {
+    return R"(HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, must-alias) }
+add {
+  l = s32[] parameter(0)
+  r = s32[] parameter(1)
+  ROOT s = s32[] add(l, r)
+}
+fused {
+  x = s32[8,1]{1,0} parameter(0)
+  u = s32[8,1,1]{2,1,0} parameter(1)
+  i = s32[8,1]{1,0} parameter(2)
+  ROOT scattered = s32[8,1]{1,0} scatter(x, )" +
+           std::string(indices) +
+           R"(, u), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+}
+ENTRY main {
+  p = s32[8,1]{1,0} parameter(0)
+  v = s32[8,1,1]{2,1,0} parameter(1)
+  j = s32[8,1]{1,0} parameter(2)
+  ROOT f = s32[8,1]{1,0} fusion(p, v, j), kind=kLoop, calls=fused
+}
+)";
+  };
+  constexpr std::string_view kPlan = "p0 32: p@0 f@0\np1 32: v@0\np2 32: j@0";
+  EXPECT_EQ(Summary(CheckText(scatter("i"), kPlan)), "");
+  EXPECT_EQ(Summary(CheckText(scatter("x"), kPlan)), "in-place p f\n");
+}
+
+// XLA:GPU, jaxlib 0.11.2: a parameter is returned twice, once in the place of another one, and both
+// parameters get that place (7).
+TEST(XlaVectors, TwoParametersInOnePlace) {
+  constexpr std::string_view kProgram =
+      R"(HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }
+ENTRY main {
+  b = f32[4]{0} parameter(1)
+  s = f32[4]{0} sine(b)
+  a = f32[4]{0} parameter(0)
+  c = f32[4]{0} copy(a)
+  ROOT r = (f32[4]{0}, f32[4]{0}, f32[4]{0}) tuple(c, a, s)
+}
+)";
+  const std::string findings =
+      Summary(CheckText(kProgram, "p0 16: a@0 b@0 c@0\nout 16: s@0\nout 24: r@0", "gpu"));
+  EXPECT_THAT(findings, testing::HasSubstr("overwritten"));
+  EXPECT_THAT(findings, testing::HasSubstr("outputs-share-bytes r{0} r{1}"));
+}
+
 }  // namespace
 }  // namespace stowplan::check
