@@ -30,6 +30,34 @@ ENTRY %main (p: f32[1024]) -> f32[1024] {
 """
 
 
+class Dumps(AssignCase):
+    """What lies beside a module tells how it was planned and printed."""
+
+    def test_order_and_release_come_from_the_report(self):
+        folder = CORPUS / "frameworks" / "cpu-tf-2.15" / "loop"
+        text = folder / "cpu_after_optimizations.txt"
+        self.assertNotIn("is_scheduled", text.read_text())
+        answer = self.assign(str(text))
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("rules of tf-2.15, as the report beside the module", answer.err)
+        self.assertIn("in the order of the report", " ".join(answer.err.split()))
+        theirs = (folder / "cpu_after_optimizations-buffer-assignment.txt").read_text()
+        sequence = re.compile(r"  InstructionSequence:\n(?:    .*\n)+")
+        self.assertEqual(sequence.search(answer.out)[0], sequence.search(theirs)[0])
+        # Alone, it has no order.
+        alone = self.assign(self.write("cpu_after_optimizations.txt", text.read_bytes()))
+        self.assertIn("the module has no schedule, so it is planned in the order `", " ".join(alone.err.split()))
+
+    def test_protos_print_like_the_text_beside(self):
+        folder = CORPUS / "frameworks" / "cpu-torch_xla-2.9-spmd" / "mlp"
+        text = (folder / "cpu_after_optimizations.txt").read_text()
+        self.assertIn("allow_spmd_sharding_propagation_to_output={true}", text)
+        proto = folder / "cpu_after_optimizations.hlo.pb"
+        self.assertEqual(self.run_cli("print", str(proto)).out, text)
+        alone = self.write("cpu_after_optimizations.hlo.pb", proto.read_bytes())
+        self.assertNotIn("allow_spmd", self.run_cli("print", str(alone)).out)
+
+
 class Files(AssignCase):
     def sample(self, archive, program):
         """A module of the corpus without XLA's answer, in a folder of its own."""

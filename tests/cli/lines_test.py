@@ -10,7 +10,7 @@ from cli_case import MODULE, CliCase
 ROOT = pathlib.Path(__file__).parents[2]
 SEEDS = sorted((ROOT / "examples" / "seeds").glob("seed_*.txt"))
 LOGS = [*sorted((ROOT / "examples" / "oom").glob("*.log")), *sorted((ROOT / "tests" / "fuzz" / "regressions" / "fuzz_oom").iterdir())]
-COMMANDS = ("print", "verify", "stats", "assign", "check", "replan", "pack", "report", "explain", "explain-oom", "diff", "gate",
+COMMANDS = ("print", "verify", "stats", "assign", "order", "check", "replan", "pack", "report", "explain", "explain-oom", "diff", "gate",
             "export", "view", "completion")
 # A buffer of which nothing is known but its size, and one with an op_name alone.
 NAMELESS = """\
