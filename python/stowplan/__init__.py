@@ -32,11 +32,12 @@ from .oom import (
     OomSize,
     explain_oom,
 )
-from .order import Order
+from .order import Order, Recompiled
 from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
 from .ranges import LiveRanges
 from .reconcile import Figure, Reconciliation
+from .repack import Repacked, RepackReport, repack
 from .sizes import format_size, parse_size
 from .sweep import Outcome, Summary, SweepResult, summary, sweep
 from .sweep_task import WorkerDied
@@ -86,7 +87,10 @@ __all__ = [
     "ParseError",
     "Peak",
     "PlanResult",
+    "Recompiled",
     "Reconciliation",
+    "RepackReport",
+    "Repacked",
     "Row",
     "Rows",
     "Share",
@@ -110,6 +114,7 @@ __all__ = [
     "max_batch",
     "pack",
     "parse_size",
+    "repack",
     "summary",
     "sweep",
 ]

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from . import _core, arguments
 from .advice import AdviceList, advice_of
 from .errors import ArgumentError, Error
 from .moments import Curve, Moment, Share
-from .order import Order, order_of
+from .order import Order, order_of, tried_flags
 from .ranges import LiveRanges, need_numpy
 from .reconcile import Reconciliation, reconcile
 from .sizes import format_size, parse_size
@@ -22,6 +22,8 @@ from .why import Whys, whys_of
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+    from .jax_inputs import Recompile
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,12 @@ class Analysis:
         *,
         notes: tuple[str, ...] = (),
         stats: dict[str, int] | None = None,
+        recompile: Recompile | None = None,
     ) -> None:
         self._plan = plan
         self._notes = notes
         self._stats = stats
+        self._recompile = recompile
 
     # A plan never changes, so a copy can be the same object. It exists in this process only.
     def __copy__(self) -> Analysis:
@@ -342,16 +346,34 @@ class Analysis:
         shown, seconds = arguments.rows(limit), arguments.seconds(time_limit)
         return advice_of(*self._plan.advise(color, shown, seconds))
 
-    def order(self, *, overlap_loss: int = 0, time_limit: float | None = None) -> Order:
+    def order(
+        self,
+        *,
+        overlap_loss: int = 0,
+        time_limit: float | None = None,
+        try_flags: bool = False,
+    ) -> Order:
         """The order of instructions that needs the least memory, and what the program's own costs.
 
         `overlap_loss` is how much of the work between the starts and dones of asynchronous
         operations may go elsewhere, in percent. Ctrl-C or the `time_limit` in seconds ends the
         search; the best order so far is returned.
+
+        XLA takes no order from outside. With `try_flags`, the program is really compiled again with
+        the options of XLA that change the order, and `tried` has JAX's memory_analysis() before and
+        after. This needs a Lowered: `analyze(jax.jit(f).lower(...))`.
         """
+        if try_flags and self._recompile is None:
+            raise ArgumentError(
+                "try_flags compiles the program again, but this Analysis has only the outcome\n"
+                "  use analyze(jax.jit(f).lower(...)).order(try_flags=True)"
+            )
         if not 0 <= overlap_loss <= 100:
             raise ArgumentError(f"overlap_loss={overlap_loss!r}: expected a number from 0 to 100")
-        return order_of(*self._plan.order(overlap_loss, arguments.seconds(time_limit)))
+        found = order_of(*self._plan.order(overlap_loss, arguments.seconds(time_limit)))
+        if not try_flags or self._recompile is None:
+            return found
+        return replace(found, tried=tried_flags(self._recompile, self.target, self._stats))
 
     def reconcile(self) -> Reconciliation:
         """The figures that XLA and JAX print, and how they follow from the plan."""

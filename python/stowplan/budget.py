@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import compile_hook
@@ -122,12 +121,7 @@ class Budget:
         compile_hook.add_listener(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         compile_hook.remove_listener(self)
 
     def begin(self, name: str) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
 from . import arguments, compile_hook
@@ -74,12 +73,7 @@ class Capture(Sequence[Captured]):
         compile_hook.add_listener(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         compile_hook.remove_listener(self)
         self._progress.clear()
 

@@ -13,7 +13,6 @@ import json
 import os
 import pickle
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from . import arguments
@@ -90,12 +89,7 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         try:
             os.fsync(self._file)
         except OSError as problem:

@@ -236,7 +236,8 @@ def _plan_of_jax(x: Any, settings: dict[str, Any], own_plan: bool) -> Analysis:
             plan = load(extracted.module_data)
             why = str(error).splitlines()[0]
             notes.append(f"XLA's own plan is not used: {why}; this one is Stowplan's")
-    return Analysis(plan, notes=tuple(notes), stats=extracted.stats)
+    recompile = jax_inputs.recompiler(x)
+    return Analysis(plan, notes=tuple(notes), stats=extracted.stats, recompile=recompile)
 
 
 def analyze(

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import jax_targets
 from .errors import ArgumentError, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # From options of the compiler to a Compiled.
+    Recompile = Callable[[dict[str, str]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,28 @@ def extract(x: Any, *args: Any, **kwargs: Any) -> Extracted:
         return known
     compiled = _compiled(x, args, kwargs)
     return extract_from(_executable(compiled), compiled)
+
+
+def recompiler(x: Any) -> Recompile | None:
+    """Compiles the program of a Lowered or Traced again, with options of the compiler; None: `x`,
+    such as a Compiled, does not have what was compiled.
+    """
+    if hasattr(x, "runtime_executable") or hasattr(x, "hlo_modules"):
+        return None
+    if hasattr(x, "jaxpr") and hasattr(x, "lower"):  # Traced
+        return lambda options: x.lower().compile(compiler_options=options)
+    if hasattr(x, "compile") and hasattr(x, "compiler_ir"):  # Lowered
+        return lambda options: x.compile(compiler_options=options)
+    return None
+
+
+def memory_figures(compiled: Any) -> dict[str, int]:
+    """The fields of memory_analysis() of a Compiled."""
+    notes: list[str] = []
+    stats = _memory_stats(compiled, compiled, notes)
+    if stats is None:
+        raise Error(notes[0])
+    return _figures(stats)
 
 
 def extract_from(executable: Any, compiled: Any = None, device: Any = None) -> Extracted:

@@ -15,7 +15,7 @@ namespace {
 using hlo::InstrId;
 using hlo::Module;
 
-// Places that another pass chose, in a changed program: instructions keep their names.
+// XLA's places in fast memory, for a changed program: instructions keep their names.
 std::optional<Preset> MovedPreset(const std::optional<Preset>& preset, const Module& from,
                                   const Analysis& analysis, const Module& to) {
   if (!preset) return std::nullopt;
@@ -88,7 +88,7 @@ class Adviser {
     return true;
   }
 
-  // Nothing when it saves nothing, or when the program is not sound any more.
+  // Absent when it saves nothing, or when the program is no longer sound.
   std::optional<Advice> Try(std::vector<Edit> edits) {
     const Result<Module> changed = Apply(module_, edits, setting_);
     if (!changed) return std::nullopt;
@@ -168,7 +168,7 @@ class Adviser {
     report_.advice.push_back(std::move(advice));
   }
 
-  // One after the other, most saved first; what does not help any more is left out.
+  // One after the other, largest saving first; what no longer helps is left out.
   void TryTogether() {
     constexpr size_t kMostEdits = 12;
     std::optional<Advice> best;
@@ -181,7 +181,7 @@ class Adviser {
         parts.push_back(&next);
         continue;
       }
-      // What is a part of a larger piece is done.
+      // Parts of a larger piece are covered already.
       const bool is_done = std::ranges::all_of(next.edits, [&](const Edit& edit) {
         return std::ranges::find(best->edits, edit) != best->edits.end();
       });

@@ -16,7 +16,7 @@ using hlo::InstrId;
 using hlo::Module;
 using hlo::Opcode;
 
-// What may run at another time without anybody noticing: it computes, and does nothing else.
+// Whether it may run at a different time unnoticed: it computes, and does nothing else.
 bool IsPure(Opcode opcode) {
   switch (opcode) {
     case Opcode::kParameter:
@@ -172,7 +172,7 @@ class Finder {
   }
 
  private:
-  // Who reads an instruction or must come behind it, by row.
+  // Who reads an instruction or must come after it, by row.
   void FindFollowers() {
     followers_.resize(module_.instructions.size());
     for (size_t i = 0; i < module_.instructions.size(); ++i) {
@@ -229,7 +229,7 @@ class Finder {
     }
   }
 
-  // One reader alone keeps the value alive beyond this moment, and could have run before.
+  // A single reader keeps the value alive beyond this moment, and could have run earlier.
   void LookForLastUse(ValueId value, int64_t bytes, int64_t time) {
     InstrId reader;
     for (const Use& use : plan_.tried.analysis.flow.uses_of(value)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As XLA does it: everything is copied, the parameters away and the outputs into them; then the
-// copies that are not needed go, and the program is scheduled.
+// As XLA does it: everything is copied, parameters out of and outputs into the shared memory; then
+// unnecessary copies are removed, and the program is scheduled.
 #include "advise/donate.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "advise/breadth_first.h"
 #include "advise/elide.h"
-#include "advise/rewriter.h"
+#include "hlo/rewriter.h"
 #include "report/summary.h"
 
 namespace stowplan::advise {
@@ -54,7 +54,7 @@ std::vector<InstrId> FindPassedThrough(const Module& module, const Pairing& pair
   if (passes(root, -1, 0)) found.push_back(root);
   if (module.instructions[root].opcode != Opcode::kTuple) return found;
   const std::span<const InstrId> operands = module.operands_of(root);
-  // A parameter is a part of the result once; further ones stay copies.
+  // A parameter becomes part of the result once; further occurrences stay copies.
   std::set<InstrId> returned(operands.begin(), operands.end());
   for (size_t k = 0; k < operands.size(); ++k) {
     if (!passes(operands[k], static_cast<int64_t>(k), 1)) continue;
@@ -65,7 +65,7 @@ std::vector<InstrId> FindPassedThrough(const Module& module, const Pairing& pair
   return found;
 }
 
-// The program with a copy at every new alias' both ends.
+// The program with a copy at both ends of every new alias.
 class CopyAdder {
  public:
   CopyAdder(const Module& module, const Pairing& pairing)
@@ -95,7 +95,7 @@ class CopyAdder {
   [[nodiscard]] bool IsThrough(InstrId id) const {
     return std::ranges::find(through_, id) != through_.end();
   }
-  // What stands in the place of an instruction of the old program.
+  // What replaces an instruction of the old program.
   [[nodiscard]] InstrId Now(InstrId id) const {
     if (IsThrough(id)) id = module_.operands_of(id)[0];
     const auto found = replaced_.find(id);
@@ -191,7 +191,7 @@ class CopyAdder {
   const Pairing& pairing_;
   InstrId root_;
   std::vector<InstrId> through_;
-  Rewriter rewriter_;
+  hlo::Rewriter rewriter_;
   std::map<InstrId, InstrId> replaced_;  // parameters by their copies
   Copies of_parameter_;
   Copies of_output_;
@@ -208,9 +208,9 @@ void KeepOutputs(const Analysis& analysis, Copied& copied) {
   });
 }
 
-// Without copies that nobody needs. `ranks`: the order among users, by row of the result.
+// Removes unnecessary copies. `ranks`: the order among users, by row of the result.
 Module Without(const Module& module, std::span<const InstrId> removed, std::vector<InstrId>& ids) {
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   for (const InstrId copy : removed) {
     rewriter.Replace(copy, module.operands_of(copy)[0]);
     rewriter.Remove(copy);
@@ -242,7 +242,7 @@ Module Without(const Module& module, std::span<const InstrId> removed, std::vect
 }
 
 Module WithOrder(const Module& module, std::vector<InstrId> order) {
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   rewriter.SetSchedule(module.entry, std::move(order));
   return rewriter.Build();
 }
@@ -270,7 +270,7 @@ Result<Donated> Donate(const Module& module, std::span<const int64_t> parameters
     if (!copied.of_parameter.contains(copy) && !copied.of_output.contains(copy))
       ++donated.copies_removed;
   }
-  // In the program's own words: a new copy is called by what it copies.
+  // In the program's own names: a new copy is named after what it copies.
   const auto name = [&](InstrId id) {
     while (!id.is_none() && (copied.of_output.contains(id) || copied.of_parameter.contains(id)))
       id = copied.module.operands_of(id)[0];
@@ -290,7 +290,7 @@ Result<Donated> Donate(const Module& module, std::span<const int64_t> parameters
   donated.module = Without(copied.module, elision.removed, ids);
   // Copies that were judged by the schedule hold for that schedule alone.
   if (known == KnownOrder::kSchedule || !IsBreadthFirst(module, module.entry)) return donated;
-  // Users keep their order; new copies come behind them.
+  // Users keep their order; new copies come after them.
   std::vector<int64_t> ranks(donated.module.instructions.size(), 0);
   const std::vector<int64_t> old_ranks = RanksOf(module, module.entry);
   int64_t next = static_cast<int64_t>(module.instructions.size());

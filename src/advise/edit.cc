@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "advise/donate.h"
-#include "advise/rewriter.h"
+#include "hlo/rewriter.h"
 
 namespace stowplan::advise {
 namespace {
@@ -29,7 +29,7 @@ std::optional<InstrId> Find(const Module& module, const std::string& computation
   return std::nullopt;
 }
 
-// The schedule of its computation with `id` moved to right before, or right behind, `anchor`.
+// The schedule of its computation with `id` moved right before, or right after, `anchor`.
 std::vector<InstrId> OrderMoved(const Module& module, InstrId id, InstrId anchor, bool is_behind) {
   std::vector<InstrId> order;
   for (const InstrId other : module.schedule_of(module.instructions[id].parent)) {
@@ -45,7 +45,7 @@ Result<Module> ApplyOne(const Module& module, const Edit& edit) {
   const std::optional<InstrId> id = Find(module, edit.computation, edit.instruction);
   if (!id) return Fail({}, "there is no " + edit.instruction + " in " + edit.computation);
   const hlo::Instruction& row = module.instructions[*id];
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   if (edit.kind == EditKind::kDropCopy) {
     if (row.opcode != hlo::Opcode::kCopy) return Fail({}, edit.instruction + " is not a copy");
     rewriter.Replace(*id, module.operands_of(*id)[0]);
@@ -59,10 +59,10 @@ Result<Module> ApplyOne(const Module& module, const Edit& edit) {
   return rewriter.Build();
 }
 
-// All recomputations at once: what reads a value behind the anchor reads its clone, other clones
-// among them.
+// All recomputations at once: what reads a value after the anchor reads its clone, other clones
+// included.
 Result<Module> Rematerialized(const Module& module, std::span<const Edit> edits) {
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   std::map<InstrId, std::vector<InstrId>> at;  // by anchor: what is computed again before it
   std::map<hlo::CompId, bool> touched;
   for (const Edit& edit : edits) {

@@ -18,7 +18,7 @@ using hlo::InstrId;
 using hlo::Module;
 using hlo::Opcode;
 
-// All that a buffer holds between two writes, as seen from the entry computation.
+// What a buffer holds between two writes, as seen from the entry computation.
 struct Node {
   InstrId writer;
   std::vector<InstrId> readers;  // ascending
@@ -60,7 +60,7 @@ class Elider {
     Chain::iterator target;
   };
 
-  // The instruction of the entry computation inside of which this one runs.
+  // The instruction of the entry computation inside which this one runs.
   InstrId InEntry(InstrId id) const {
     while (module_.instructions[id].parent != module_.entry) {
       const std::span<const InstrId> callers =
@@ -146,7 +146,7 @@ class Elider {
     }
     return is_before;
   }
-  // Both of one computation.
+  // Both are in one computation.
   bool RunsBefore(InstrId a, InstrId b) {
     if (known_ == KnownOrder::kSchedule)
       return analysis_.schedule.time(a) < analysis_.schedule.time(b);
@@ -154,7 +154,7 @@ class Elider {
         b)[a.index - module_.computations[module_.instructions[b].parent].first.index];
   }
 
-  // The instructions from the entry computation down to this one, each inside of the one before.
+  // The instructions from the entry computation down to this one, each inside the one before.
   [[nodiscard]] std::vector<InstrId> PathTo(InstrId id) const {
     std::vector<InstrId> path = {id};
     while (module_.instructions[id].parent != module_.entry) {
@@ -165,7 +165,7 @@ class Elider {
     return path;
   }
 
-  // Whether a use inside of an instruction is over before a value is born inside of it.
+  // Whether a use inside an instruction is over before a value is born inside it.
   bool IsOverBefore(const Use& use, ValueId born) {
     const InstrId writer = analysis_.flow.instruction(born);
     if (use.user == writer)
@@ -174,7 +174,7 @@ class Elider {
     const std::vector<InstrId> b = PathTo(writer);
     size_t k = 0;
     while (k < std::min(a.size(), b.size()) && a[k] == b[k]) ++k;
-    // One runs inside of the other: passed on, not yet read.
+    // One runs inside the other: passed on, not yet read.
     if (k == a.size()) return true;
     if (k == b.size()) return false;
     if (module_.instructions[a[k]].parent == module_.instructions[b[k]].parent)
@@ -197,7 +197,7 @@ class Elider {
           return false;
         for (const ValueId born : b.values) {
           const bool is_inside = analysis_.flow.instruction(born) != b.writer;
-          // The result of a call or a loop is born when all inside is over.
+          // The result of a call or a loop is born when everything inside is over.
           if (!is_inside && use.user != b.writer) continue;
           if (!IsOverBefore(use, born)) return false;
         }
@@ -222,7 +222,7 @@ class Elider {
     }
     return true;
   }
-  // All up to and with `last` of one chain before all from `first` on of another.
+  // Everything up to `last`, itself included, in one chain before all from `first` on in another.
   bool AllBefore(Chain& a, Chain::iterator last, Chain::iterator first, const Chain& b) {
     for (; first != b.end(); ++first) {
       for (auto node = std::make_reverse_iterator(std::next(last)); node != a.rend(); ++node) {
@@ -267,7 +267,7 @@ class Elider {
     return true;
   }
 
-  // The copy is no more: whoever read it reads its source.
+  // The copy is gone: whoever read it reads its source.
   void Forget(InstrId copy, Chain::iterator source, Chain::iterator target) {
     std::erase(source->readers, copy);
     for (const InstrId reader : target->readers) {

@@ -72,7 +72,7 @@ class Pairer {
       found->second.pop_front();
       is_matched[Row(p)] = 1;
       if (module_.header.num_partitions > 1) {
-        // Which devices hold which output is known to XLA alone.
+        // Only XLA knows which devices hold which output.
         donors.push_back(p);
       } else if (hlo::Equal(module_.shapes, parameters_[Row(p)], module_.shapes, outputs_[k])) {
         AddAlias(p, k, pairing);
@@ -138,7 +138,7 @@ class Pairer {
     const std::span<const int64_t> dims = module_.shapes.dims(id);
     return {module_.shapes[id].type, {dims.begin(), dims.end()}};
   }
-  // Sizes were looked at by hlo::Verify; what has none is 0.
+  // hlo::Verify has checked the sizes; what has none counts 0.
   [[nodiscard]] int64_t BytesOf(ShapeId id) const {
     const ByteCount bytes = ByteSize(module_.shapes, id, target_);
     return bytes ? *bytes : 0;
@@ -238,7 +238,7 @@ Pairing PairDonations(const Module& module, std::span<const int64_t> parameters,
   std::ranges::sort(asked);
   asked.erase(std::ranges::unique(asked).begin(), asked.end());
 
-  // Do the present pairs come about in JAX's way? Then all are paired anew, else they stay.
+  // If the present pairs are those that JAX would make, all are paired anew; otherwise they stay.
   Pairing present;
   pairer.Pair(old, present);
   Pairing pairing;

@@ -15,7 +15,7 @@ SpaceFigures Figures::Space(int64_t color) const {
 }
 
 Result<Figures> FiguresOf(const report::Report& report) {
-  // Fails when the sum of all sizes is too large; so do none of the sums below.
+  // Fails when the sum of all sizes is too large; no sum below can overflow after that.
   STOWPLAN_TRY(const report::TruePeak peak, report::ComputeTruePeak(report));
   Figures figures;
   for (const report::SpacePeak& space : peak.spaces)
@@ -23,7 +23,7 @@ Result<Figures> FiguresOf(const report::Report& report) {
   for (const report::Allocation& allocation : report.allocations.rows()) {
     if (allocation.is_thread_local) continue;
     figures.bytes += allocation.size;
-    // Each memory space with an allocation is there.
+    // Has every memory space with an allocation.
     std::ranges::lower_bound(figures.spaces, allocation.color, {}, &SpaceFigures::color)->bytes +=
         allocation.size;
     if (allocation.parameter) figures.argument += allocation.size;

@@ -11,7 +11,7 @@
 namespace stowplan::advise {
 namespace {
 
-// Savings are the difference of two plans of Stowplan's; the given one can be different.
+// Savings are differences between two plans of Stowplan's; the given plan can differ from both.
 void NoteOtherPlan(const PlannedModule& planned, const Setting& setting, AdviceReport& report) {
   const Result<Figures> given = FiguresOf(*planned.report);
   if (!given) return;
@@ -35,7 +35,7 @@ Result<AdviceReport> AdvisePlanned(const PlannedModule& planned, const PlanOptio
     return Fail("stowplan", "advice needs a scheduled program",
                 "give the module from after optimizations, not from before");
   STOWPLAN_TRY(const Prepared prepared, Prepare(planned, plan_options));
-  // Of a given plan only the module's own file tells XLA's places in fast memory.
+  // For a given plan, only the module's own file tells XLA's places in fast memory.
   PlannedModule program = planned;
   program.report = nullptr;
   if (Result<std::optional<Preset>> preset = FindPreset(prepared, program, plan_options); preset)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hlo/source_line.h"
 #include "report/summary.h"
 
 namespace stowplan::advise {
@@ -21,28 +22,6 @@ InstrId FindNamed(const Module& module, const std::string& computation, const st
     }
   }
   return {};
-}
-
-// The innermost line of the stack frame, else the line of the metadata itself.
-std::string PlaceOf(const Module& module, const hlo::Metadata& metadata) {
-  const hlo::StackFrames& stack = module.stack_frames;
-  const auto row = [](auto& table, int32_t id) {
-    return id > 0 && static_cast<size_t>(id) <= table.size() ? &table[static_cast<size_t>(id) - 1]
-                                                             : nullptr;
-  };
-  std::string_view file = module.view(metadata.source_file);
-  int32_t line = metadata.source_line;
-  if (const auto* frame = row(stack.frames, metadata.stack_frame)) {
-    if (const auto* location = row(stack.locations, frame->location)) {
-      if (const auto* text = row(stack.files, location->file)) {
-        file = module.view(*text);
-        line = location->line;
-      }
-    }
-  }
-  if (file.empty() || line == 0) return {};
-  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
-  return std::string(file) + ":" + std::to_string(line);
 }
 
 std::string Quoted(const std::string& name, const std::string& source) {
@@ -82,7 +61,7 @@ std::string SourceOf(const Module& module, const std::string& computation,
 
 std::string SourceOf(const Module& module, InstrId id) {
   const hlo::Metadata* metadata = report::MetadataOf(module, id);
-  return metadata == nullptr ? std::string() : PlaceOf(module, *metadata);
+  return metadata == nullptr ? std::string() : hlo::SourceLine(module, *metadata);
 }
 
 void Describe(const Module& module, Advice& advice) {

@@ -88,6 +88,7 @@ void Assigner::Start(bool sweeps) {
   delayed_.clear();
   stacks_.clear();
   stack_times_.clear();
+  stack_ends_.clear();
   tenancies_.clear();
 }
 

@@ -55,6 +55,7 @@ class Assigner {
   [[nodiscard]] bool IsContextBuffer(BufferId id) const;
   void PlaceContexts();
   void AssignContext(BufferId id);
+  [[nodiscard]] AllocationId FindStack(BufferId context);
   // Into a stack of the SparseCore, while that is not needed.
   bool ReuseStack(BufferId id);
 
@@ -92,6 +93,7 @@ class Assigner {
   std::map<int64_t, std::vector<ValueId>> delayed_;  // by color
   std::vector<AllocationId> stacks_;                 // of the SparseCore
   std::map<AllocationId, SpanSet> stack_times_;      // when programs of the SparseCore use a stack
+  std::map<AllocationId, int64_t> stack_ends_;       // until when buffers hold a stack
   std::map<AllocationId, Tenancy> tenancies_;        // of allocations that may be reused
   std::map<int64_t, ReusePool> reusable_;            // by color
 };

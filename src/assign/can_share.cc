@@ -270,6 +270,9 @@ bool ShareRules::KeepsPlaces(InstrId fused_parameter) const {
           continue;
         case Opcode::kReduce:
           continue;  // who accepts these knows why
+        case Opcode::kDynamicSlice:
+          if (read.operand == 0) return false;
+          continue;  // an index says where to read; nothing that it is made into is written
         case Opcode::kBitcast:
           if (*next != tiles_of(id) || bits_of(id) != bits_of(read.user)) return false;
           next = &tiles_of(read.user);
@@ -328,6 +331,9 @@ std::optional<bool> ShareRules::TpuHint(InstrId operand, PositionId output) cons
     case Opcode::kFusion: {
       if (module_.called_by(user).empty()) return std::nullopt;
       const hlo::CompId body = module_.called_by(user)[0];
+      const size_t k = FirstOperand(module_, user, operand);
+      if (k >= module_.parameters_of(body).size()) return false;
+      if (planner_ == Planner::kXla && IsOnlyIndex(module_.parameters_of(body)[k])) return true;
       const InstrId root = module_.computations[body].root;
       const std::span<const InstrId> elements = module_.operands_of(root);
       if (module_.instructions[root].opcode != Opcode::kTuple || positions.is_top(output) ||
@@ -335,8 +341,6 @@ std::optional<bool> ShareRules::TpuHint(InstrId operand, PositionId output) cons
             return module_.instructions[id].opcode == Opcode::kReduce;
           }))
         return std::nullopt;
-      const size_t k = FirstOperand(module_, user, operand);
-      if (k >= module_.parameters_of(body).size()) return false;
       // The element of the root's tuple that is this output. Nested tuples do not occur.
       std::vector<int64_t> index;
       positions.AppendIndex(module_.shapes, module_.instructions[user].shape,
@@ -347,6 +351,15 @@ std::optional<bool> ShareRules::TpuHint(InstrId operand, PositionId output) cons
     default:
       return std::nullopt;
   }
+}
+
+// Whether the fusion reads the parameter only to learn where slices begin. libtpu writes scalars
+// over such a parameter.
+bool ShareRules::IsOnlyIndex(InstrId fused_parameter) const {
+  const std::span<const Orders::Read> reads = analysis_.orders.reads_of(fused_parameter);
+  return !reads.empty() && std::ranges::all_of(reads, [&](const Orders::Read& read) {
+    return module_.instructions[read.user].opcode == Opcode::kDynamicSlice && read.operand != 0;
+  });
 }
 
 // Fusions with several outputs, some of them reductions.

@@ -50,6 +50,7 @@ class ShareRules {
   // The answer of one back end's own rules; nothing if the common rules decide.
   std::optional<bool> GpuHint(hlo::InstrId operand, PositionId output);
   std::optional<bool> TpuHint(hlo::InstrId operand, PositionId output) const;
+  [[nodiscard]] bool IsOnlyIndex(hlo::InstrId fused_parameter) const;
   [[nodiscard]] bool ReduceFusionCanShare(hlo::InstrId fusion, hlo::InstrId fused_parameter,
                                           hlo::InstrId element) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of an assignment: temporaries of a memory space become one block, behind all others, and
+// The end of an assignment: temporaries of a memory space become one block, after all others, and
 // allocations get their numbers.
 #include "assign/combine.h"
 

@@ -3,8 +3,8 @@
 #include "assign/contexts.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <ranges>
 #include <tuple>
 #include <vector>
 
@@ -68,42 +68,69 @@ void Assigner::PlaceContexts() {
   }
 }
 
-// Contexts share a stack whatever their live ranges are, unless something else has moved into it
-// for that time. Then they get another. The newest stack is tried first.
-void Assigner::AssignContext(BufferId id) {
-  const std::span<const ValueId> values = analysis_.buffers.values_of(id);
-  const auto fits = [&](AllocationId stack) {
-    return std::ranges::none_of(values, [&](ValueId value) {
+// The oldest stack that is free while the context lives. Where there is none, contexts share the
+// oldest that nothing but contexts is in at those times: programs run one after the other, whatever
+// their live ranges say. There, the gaps of a buffer count as free.
+AllocationId Assigner::FindStack(BufferId context) {
+  const auto has_tenant = [&](AllocationId stack, const LiveRange& range, ValueId value) {
+    return tenancies_.at(stack).AnyTouching(
+        range, [&](const Tenancy::Tenant& tenant) { return MayNotMeet(value, tenant); });
+  };
+  const auto meets_none = [&](auto is_met) {
+    return std::ranges::none_of(analysis_.buffers.values_of(context), [&](ValueId value) {
       const LiveRange& range = analysis_.live.of(value);
-      return range.exists() && tenancies_.at(stack).AnyTouching(range, [&](const auto& tenant) {
-        return MayNotMeet(value, tenant);
-      });
+      return range.exists() && is_met(range, value);
     });
   };
-  const auto newest_first = std::views::reverse(stacks_);
-  AllocationId stack;
-  if (const auto free = std::ranges::find_if(newest_first, fits); free != newest_first.end()) {
-    stack = *free;
-    Allocation& allocation = assignment_.allocations[stack];
-    allocation.size = std::max(allocation.size, SizeOf(id));
-    Put(id, stack);
-  } else {
+  const auto can_share = [&](AllocationId stack) {
+    return meets_none(
+        [&](const LiveRange& range, ValueId value) { return has_tenant(stack, range, value); });
+  };
+  const auto is_free = [&](AllocationId stack) {
+    return meets_none([&](const LiveRange& range, ValueId value) {
+      return range.start < stack_ends_[stack] || stack_times_[stack].Touches(range) ||
+             has_tenant(stack, range, value);
+    });
+  };
+  auto found = std::ranges::find_if(stacks_, is_free);
+  if (found == stacks_.end()) found = std::ranges::find_if(stacks_, can_share);
+  return found == stacks_.end() ? AllocationId() : *found;
+}
+
+void Assigner::AssignContext(BufferId id) {
+  AllocationId stack = FindStack(id);
+  if (stack.is_none()) {
     stack = NewAllocation(id);
     stacks_.push_back(stack);
     tenancies_.emplace(stack, Tenancy(analysis_.schedule.end()));
+  } else {
+    Allocation& allocation = assignment_.allocations[stack];
+    allocation.size = std::max(allocation.size, SizeOf(id));
+    Put(id, stack);
   }
-  for (const ValueId value : values) {
+  for (const ValueId value : analysis_.buffers.values_of(id)) {
     if (analysis_.live.of(value).exists()) stack_times_[stack].Add(analysis_.live.of(value));
   }
 }
 
+// The oldest stack that is free. Buffers come in the order in which they begin, and hold a stack to
+// their last moment, as in the sweep: their gaps are not for others.
 bool Assigner::ReuseStack(BufferId id) {
   if (stacks_.empty() || ColorOf(id) != 0) return false;
+  int64_t start = std::numeric_limits<int64_t>::max();
+  int64_t end = 0;
   for (const ValueId value : analysis_.buffers.values_of(id)) {
-    if (!analysis_.live.of(value).exists()) return false;
+    const LiveRange& range = analysis_.live.of(value);
+    if (!range.exists()) return false;
+    start = std::min(start, range.start);
+    end = std::max(end, range.end);
   }
-  return std::ranges::any_of(std::views::reverse(stacks_),
-                             [&](AllocationId stack) { return TryAssign(stack, id); });
+  const auto stack = std::ranges::find_if(stacks_, [&](AllocationId candidate) {
+    return stack_ends_[candidate] <= start && TryAssign(candidate, id);
+  });
+  if (stack == stacks_.end()) return false;
+  stack_ends_[*stack] = end;
+  return true;
 }
 
 }  // namespace stowplan

@@ -3,8 +3,8 @@
 //
 // An async-start that hands work to the SparseCore returns (operands, result, contexts), and the
 // contexts are a tuple: a stack in main memory, and arrays in memories of that core. Its programs
-// run one after the other, so they all share one stack and the same arrays, even where their live
-// ranges overlap.
+// run one after the other, so they all share the same arrays, and a stack where none is free, even
+// where their live ranges overlap.
 #pragma once
 
 #include <cstdint>

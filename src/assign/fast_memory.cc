@@ -155,7 +155,7 @@ class FastMemory {
     return std::min(end, analysis_.schedule.time(LastUser(value)));
   }
 
-  // A piece may end before it begins: in a branch behind the end of a range that was cut short.
+  // A piece may end before it begins: in a branch after the end of a range that was cut short.
   void AddPiece(ValueId value, int64_t start, int64_t end, int64_t bytes) {
     events_.push_back({start, false, value, bytes});
     events_.push_back({end, true, value, bytes});

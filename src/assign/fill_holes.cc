@@ -55,7 +55,7 @@ class Lender {
     std::vector<HeapInterval> all(times_.begin(), times_.end());
     all.push_back({0, end_ - 1});
     occupancy_.emplace(all, end_);
-    // What lies behind the heap's end is never free.
+    // What lies after the heap's end is never free.
     occupancy_->Occupy(all.back(), {size_, std::numeric_limits<int64_t>::max()});
     for (const Chunk& chunk : chunks_) AddToOccupancy(chunk);
   }

@@ -96,7 +96,7 @@ bool IsTiledTransposition(const Module& module, InstrId id) {
          IsTiled(Merge(dims, permutation), hlo::BitWidth(module.shapes[shape].type));
 }
 
-// What leaves each element in its place. Bitcasts are here for soundness: a transposition behind
+// What leaves each element in its place. Bitcasts are here for soundness: a transposition after
 // one is done in tiles all the same.
 bool IsIntermediate(const Module& module, InstrId id) {
   return module.instructions[id].opcode == Opcode::kBitcast || IsElementwise(module, id);

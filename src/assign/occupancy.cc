@@ -21,7 +21,7 @@ void AppendRange(std::vector<ByteRange>& ranges, ByteRange next) {
   }
 }
 
-// The rest of a set, from the first range that ends behind `at`. It is near most of the time: after
+// The rest of a set, from the first range that ends after `at`. It is near most of the time: after
 // some steps they double until one is too long.
 std::span<const ByteRange> EndingBehind(std::span<const ByteRange> set, int64_t at) {
   auto from = set.begin();
@@ -205,7 +205,7 @@ int64_t Occupancy::FindGap(std::span<const HeapInterval> times, int64_t size, in
   ByteRange best = {0, kEnd};
   bool is_found = false;
   int64_t end = 0;
-  // Whether there is nothing better behind the next gap.
+  // Whether there is nothing better after the next gap.
   const auto is_done = [&](const ByteRange& range) {
     const ByteRange gap = {std::exchange(end, std::max(end, range.end)), range.begin};
     if (gap.end - gap.begin < size || !TakeOutSets(gap, size)) return false;

@@ -9,7 +9,7 @@
 namespace stowplan {
 
 void Assigner::PackTemporaries() {
-  // Space 0 comes behind the one whose holes it may fill; all others by number.
+  // Space 0 comes after the one whose holes it may fill; all others by number.
   if (const auto lending = delayed_.find(rules_.lending_space); lending != delayed_.end()) {
     PackSpace(lending->first, lending->second, share_);
     if (const auto main = delayed_.find(0); main != delayed_.end()) {

@@ -14,7 +14,7 @@
 namespace stowplan {
 namespace {
 
-// Free ranges by begin, and by the room they have behind an aligned begin.
+// Free ranges by begin, and by the room they have after an aligned begin.
 class FreeBytes {
  public:
   explicit FreeBytes(int64_t alignment) : alignment_(alignment) {

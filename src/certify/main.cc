@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stowplan-certify: checks an answer of the packer, with nothing of the packer's code.
+// stowplan-certify: checks an answer of the packer, with nothing of the packer's code, or one of
+// `stowplan order` (order.h).
 //
 // The plan is looked over moment by moment; the load of the witness's moment is added up again; a
 // bound above the load is proved again for the buffers that it names.
@@ -12,6 +13,7 @@
 #include <numeric>
 
 #include "certify/certificate.h"
+#include "certify/order.h"
 
 namespace stowplan::certify {
 
@@ -161,7 +163,8 @@ std::string Check(const Certificate& c, int64_t nodes) {
 
 constexpr const char* kUsage =
     "usage: stowplan-certify [--nodes=N] CERTIFICATE\n"
-    "Checks the plan and the bound. Exit codes: 0 certified, 1 not, 2 bad input.";
+    "Checks a plan and its bound (stowplan pack), or orders and theirs (stowplan order).\n"
+    "Exit codes: 0 certified, 1 not, 2 bad input.";
 
 }  // namespace
 }  // namespace stowplan::certify
@@ -195,6 +198,11 @@ int main(int argc, char** argv) {
   std::istream& input = path == "-" ? std::cin : file;
   const std::string text{std::istreambuf_iterator<char>(input), {}};
   if (text.empty()) Refuse("the certificate is empty");
+  if (text.starts_with(kOrderHead)) {
+    std::cout << CheckOrders(text, nodes);
+    if (!std::cout.flush()) Refuse("cannot write to standard output");
+    return kCertified;
+  }
   const Certificate certificate = ReadCertificate(text);
   const std::string proof = Check(certificate, nodes);
   std::cout << "certified: " << certificate.buffers.size() << " buffers, " << certificate.status;

@@ -27,7 +27,7 @@ bool VisitNumbers(std::string_view list, Visit&& visit) {
 }  // namespace
 
 // `"aliasing_operands":{"lists":[{"indices":["0","2"]}]}`: each list is one buffer. Outputs are
-// numbered behind the operands.
+// numbered after the operands.
 bool IsCodeToldOfOverlap(const hlo::Module& module, hlo::InstrId id, size_t operand,
                          size_t output) {
   const hlo::Attribute* kind = module.FindAttribute(id, hlo::AttributeKey::kKind);

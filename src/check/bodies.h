@@ -35,7 +35,7 @@ class Bodies {
     uint32_t operand = 0;
     std::vector<int64_t> index;
   };
-  // What makes a part of a result, behind tuples and the ends of bodies: a leaf, or a node and the
+  // What makes a part of a result, after tuples and the ends of bodies: a leaf, or a node and the
   // part of its result.
   struct Source {
     BodyNode node;
@@ -47,7 +47,7 @@ class Bodies {
     return Follow(root_, std::move(index));
   }
   [[nodiscard]] Source Operand(const BodyNode& node, size_t k, std::vector<int64_t> index = {});
-  // The same behind bitcasts.
+  // The same after bitcasts.
   [[nodiscard]] Source BehindBitcasts(Source source);
 
   [[nodiscard]] hlo::Opcode opcode(const BodyNode& node) const {

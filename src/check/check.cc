@@ -25,7 +25,7 @@ using hlo::InstrId;
 constexpr size_t kMaxFindings = 10'000;
 
 // In which order a computation's instructions are executed: by its schedule, or as the report lists
-// them. Those inside of instructions (reducers) have no schedule, and stand in an order that works.
+// them. Those inside instructions (reducers) have no schedule, and stand in an order that works.
 class Orders {
  public:
   Orders(const hlo::Module& module, const std::vector<int64_t>& times)

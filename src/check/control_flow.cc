@@ -120,7 +120,7 @@ void Executor::LoseWrites(const Loop& loop) {
   for (const CompId called :
        {module_.called_by(loop.instruction)[1], module_.called_by(loop.instruction)[0]}) {
     VisitWrites(called, [&](const Memory::Change& change) {
-      // In a loop inside of a loop, most of it is lost already.
+      // In a loop inside a loop, most of it is lost already.
       if (!memory_.IsLostSince(change.bytes, last_departure_)) Lose(change);
     });
   }

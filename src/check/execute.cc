@@ -206,7 +206,7 @@ void Executor::Resume() {
     AddBranch(id, module_.computations[module_.called_by(id)[call->branch]].root, call->merge);
     const std::vector<Memory::Change> more = memory_.Undo(call->mark);
     call->changes.insert(call->changes.end(), more.begin(), more.end());
-    // What branches inside of branches write is written again by all that are around them.
+    // What branches inside branches write is written again by all that are around them.
     budget_ -= std::ssize(more);
     if (call->branch + 1 < module_.called_by(id).size()) {
       BeginBranch(id, call->branch + 1);

@@ -193,7 +193,7 @@ class Executor {
     if (plan_.places.is_known(to)) cells_[to].place = plan_.places.by_row[to];
   }
 
-  // A custom call that only says that its operands, one behind the other, are its result. They are
+  // A custom call that only says that its operands, one after the other, are its result. They are
   // slices of one array, in any order; where each belongs, its start says.
   [[nodiscard]] bool IsConcatenation(InstrId id) const;
   // The first of the slices that is not where it belongs; nothing when all are.
@@ -283,7 +283,7 @@ class Executor {
   void EnterBody(Loop& loop);
   // Whether parts of the state got lost in it, or are not what was assumed.
   bool EndIteration(Loop& loop);
-  // The same of the contents alone: what does not hold is no longer assumed.
+  // The same for the contents alone: what does not hold is no longer assumed.
   bool RefineContents(Loop& loop);
   // What is known at its head: nothing of all that it may write.
   void LoseWrites(const Loop& loop);
@@ -301,7 +301,7 @@ class Executor {
   // Donated parameters may be written over, and their outputs lie on them.
   void CheckDonations(InstrId root);
 
-  // Computations that run inside of instructions (reducers, comparators), but for fusions.
+  // Computations that run inside instructions (reducers, comparators), but for fusions.
   std::vector<CompId> FindInner();
 
   const hlo::Module& module_;

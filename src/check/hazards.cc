@@ -2,6 +2,7 @@
 #include "check/hazards.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -55,6 +56,12 @@ std::optional<Var> VarOf(const Expr& expr) {
 bool AreVars(const std::vector<std::pair<Expr, Expr>>& pairs) {
   return std::ranges::all_of(
       pairs, [](const auto& pair) { return VarOf(pair.first) && VarOf(pair.second); });
+}
+
+std::vector<size_t> Ascending(size_t count) {
+  std::vector<size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
 // Expressions over the variables of a fusion as ones over the variables of a system. Common
@@ -387,6 +394,17 @@ std::vector<Hazards::Section> Hazards::OwnSections(const Bodies::Source& source,
   return sections;
 }
 
+Hazards::Pairing Hazards::OutsideTheLoop(const Bodies::Source& source, const Target& target) {
+  // One block does all of a tile, one output after the other; in which order is not known.
+  constexpr int64_t kTile = int64_t{32} * 32;
+  Pairing pairing = {&target.whole, FreeSections(source, nullptr)};
+  const int64_t count = CountElements(module_.shapes, target.whole[0].space.like);
+  for (Section& section : pairing.sections) {
+    for (ElementRead& read : section.reads) read.access.is_certain &= count > kTile;
+  }
+  return pairing;
+}
+
 std::vector<Hazards::Pairing> Hazards::OtherSections(const std::vector<int64_t>& output,
                                                      const Target& target) {
   Bodies& bodies = reads_.bodies();
@@ -433,33 +451,40 @@ std::vector<Hazards::Pairing> Hazards::OtherSections(const std::vector<int64_t>&
 
 std::optional<Hazards::Same> Hazards::Match(const Space& a, const Space& b) const {
   const ShapeTable& shapes = module_.shapes;
-  const std::span<const int64_t> from = shapes.dims(a.like);
-  const std::span<const int64_t> to = shapes.dims(b.like);
-  const auto pick = [](const Space& space, std::span<const int64_t> dims) {
-    std::vector<std::pair<int64_t, Expr>> picked;
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (dims[d] != 1) picked.emplace_back(dims[d], space.index[d]);
+  using Digits = std::vector<std::pair<int64_t, Expr>>;
+  const auto pick = [&](const Space& space, std::span<const size_t> order) {
+    Digits picked;
+    for (const size_t d : order) {
+      const int64_t size = shapes.dims(space.like)[d];
+      if (size != 1) picked.emplace_back(size, space.index[d]);
     }
     return picked;
   };
-  const auto first = pick(a, from);
-  const auto second = pick(b, to);
-  Same same;
-  if (std::ranges::equal(first, second, {}, &std::pair<int64_t, Expr>::first,
-                         &std::pair<int64_t, Expr>::first)) {
-    for (size_t d = 0; d < first.size(); ++d) same.emplace_back(first[d].second, second[d].second);
+  const auto pair = [](const Digits& x, const Digits& y) -> std::optional<Same> {
+    const auto size = &std::pair<int64_t, Expr>::first;
+    if (!std::ranges::equal(x, y, {}, size, size)) return std::nullopt;
+    Same same;
+    for (size_t d = 0; d < x.size(); ++d) same.emplace_back(x[d].second, y[d].second);
     return same;
+  };
+  // Tiles are what a turn writes. Where a bitcast exchanges dimensions, they stay where they are.
+  const std::optional<std::vector<size_t>> from = TiledOutsideIn(shapes, a.like);
+  const std::optional<std::vector<size_t>> to = TiledOutsideIn(shapes, b.like);
+  if (from && to) {
+    if (std::optional<Same> same = pair(pick(a, *from), pick(b, *to))) return same;
   }
+  const Digits first = pick(a, Ascending(a.index.size()));
+  const Digits second = pick(b, Ascending(b.index.size()));
+  if (std::optional<Same> same = pair(first, second)) return same;
   if (CountElements(shapes, a.like) != CountElements(shapes, b.like) ||
       !IsRowMajor(shapes, a.like) || !IsRowMajor(shapes, b.like))
     return std::nullopt;
-  const auto number = [](const std::vector<std::pair<int64_t, Expr>>& digits) {
+  const auto number = [](const Digits& digits) {
     Expr sum;
     for (const auto& [size, digit] : digits) sum = digit.Plus(sum, size);
     return sum;
   };
-  same.emplace_back(number(first), number(second));
-  return same;
+  return Same{{number(first), number(second)}};
 }
 
 Hazard Hazards::CheckOne(const Written& written, const Section& section, const Access& read,
@@ -565,7 +590,12 @@ Hazard Hazards::Find(size_t operand, const std::vector<int64_t>& input,
   const bool is_call = !inner.leaf && bodies.opcode(inner.node) == Opcode::kCustomCall;
   const std::vector<Written>& own = target.slice.empty() ? target.whole : target.slice;
   Hazard hazard = Check(own, is_call ? CallSections(inner, aim) : OwnSections(source, target), aim);
-  for (const std::vector<int64_t>& other : Outputs()) {
+  const std::vector<std::vector<int64_t>> outputs = Outputs();
+  const std::vector<Hero> heroes = FindHeroes(module_, user_, bodies, outputs);
+  const auto own_row = static_cast<size_t>(std::ranges::find(outputs, output) - outputs.begin());
+  const Hero hero = own_row < heroes.size() ? heroes[own_row] : Hero();
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const std::vector<int64_t>& other = outputs[k];
     if (hazard == Hazard::kClash) return hazard;
     if (other == output) continue;
     const Bodies::Source made = bodies.BehindBitcasts(bodies.Output(other));
@@ -573,7 +603,10 @@ Hazard Hazards::Find(size_t operand, const std::vector<int64_t>& input,
     if (!target.is_loop && !made.leaf && made.node == inner.node &&
         bodies.opcode(inner.node) != Opcode::kScatter)
       continue;
-    for (const Pairing& pairing : OtherSections(other, target)) {
+    const std::vector<Pairing> pairings =
+        heroes[k] == hero ? OtherSections(other, target)
+                          : std::vector<Pairing>{OutsideTheLoop(bodies.Output(other), target)};
+    for (const Pairing& pairing : pairings) {
       const Hazard one = Check(*pairing.written, pairing.sections, aim);
       if (one != Hazard::kNone) hazard = one;
       if (one == Hazard::kClash) return one;

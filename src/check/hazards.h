@@ -9,9 +9,10 @@
 // What a turn is:
 //   - Of an output: one of its elements. Where a dynamic-update-slice updates the operand that lies
 //     there, only the elements of the slice are written, and each is a turn.
-//   - Outputs whose elements correspond (the same dimensions, or the same elements in the same
-//     order) are written by one loop. So is the slice of a dynamic-update-slice with such an
-//     update; and a reduction of such an array reads each element in that element's turn.
+//   - Outputs whose elements correspond (the same dimensions, the same elements in the same order,
+//     or the same tiles in the same places) are written by one loop. So is the slice of a
+//     dynamic-update-slice with such an update; and a reduction of such an array reads each element
+//     in that element's turn. Outputs beside a transposition are not (heroes.h).
 //   - Whatever else is read, is read at any time.
 #pragma once
 
@@ -22,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/heroes.h"
 #include "check/reads.h"
 #include "stowplan/hlo/module.h"
 
@@ -97,6 +99,7 @@ class Hazards {
   };
   [[nodiscard]] std::vector<Pairing> OtherSections(const std::vector<int64_t>& output,
                                                    const Target& target);
+  [[nodiscard]] Pairing OutsideTheLoop(const Bodies::Source& source, const Target& target);
   [[nodiscard]] std::vector<std::vector<int64_t>> Outputs() const;
   // Whether what is read lies where such padding does. Tiles are written whole.
   [[nodiscard]] bool IsUnderPadding(const Written& written, const Access& read, const Aim& aim);

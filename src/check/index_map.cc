@@ -92,6 +92,10 @@ int64_t ElementWidth(const ShapeTable& shapes, ShapeId id) {
   return CeilDivide(std::max<int64_t>(1, hlo::BitWidth(shapes[id].type)), 8) * 8;
 }
 
+std::optional<std::vector<size_t>> TiledOutsideIn(const ShapeTable& shapes, ShapeId id) {
+  return HasTiles(shapes, id) ? OutsideIn(shapes, id) : std::nullopt;
+}
+
 bool IsRowMajor(const ShapeTable& shapes, ShapeId id) {
   if (HasTiles(shapes, id)) return false;
   std::optional<std::vector<size_t>> order = OutsideIn(shapes, id);

@@ -60,6 +60,8 @@ struct Access {
 bool LieAlike(const hlo::ShapeTable& shapes, hlo::ShapeId a, hlo::ShapeId b);
 // Bits from one element to the next.
 int64_t ElementWidth(const hlo::ShapeTable& shapes, hlo::ShapeId id);
+// The dimensions of an array with tiles, the slowest in memory first; nothing for other arrays.
+std::optional<std::vector<size_t>> TiledOutsideIn(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 // Whether the first dimension is the slowest in memory, and so on, with nothing in between.
 bool IsRowMajor(const hlo::ShapeTable& shapes, hlo::ShapeId id);
 // Whether no element of `a` lies on padding of `b` where such arrays begin at the same byte: it has

@@ -95,7 +95,7 @@ class LinearSystem {
   [[nodiscard]] static Step Narrow(const Constraint& constraint, std::vector<Interval>& ranges);
   // Whether something may be left.
   [[nodiscard]] bool Propagate(Node& node, int64_t& effort) const;
-  // Splits the node: outside of the next excluded box, on one side of it each; or into halves of
+  // Splits the node: outside the next excluded box, on one side of it each; or into halves of
   // the smallest range. False when there is nothing to split.
   [[nodiscard]] bool Split(Node& node, std::vector<Node>& stack) const;
   // Of ranges that are one number each: whether they satisfy everything.

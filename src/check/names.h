@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions by name. As a rule it is known where a name is, or it is behind the last one; the
+// Instructions by name. As a rule it is known where a name is, or it is after the last one; the
 // table of all names, which takes as long as half of the check, is made when that fails.
 #pragma once
 

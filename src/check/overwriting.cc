@@ -111,6 +111,13 @@ Overwriting::Purpose Overwriting::PurposeOf(InstrId user, size_t k, uint32_t inp
   }
 }
 
+// Each element of the result over the one that it is made of. Hazards finds this too, but not as
+// fast, and many plans have little else.
+bool Overwriting::IsElementOverElement(InstrId user, ShapeId from, ShapeId to) const {
+  return from == to && IsByElement(module_.instructions[user].opcode) &&
+         module_.instructions[user].shape == to && CountElements(module_.shapes, to) > 0;
+}
+
 Hazard Overwriting::Find(InstrId user, size_t k, uint32_t input, uint32_t output,
                          int64_t distance) {
   const uint32_t from = trees_.top(module_.operands_of(user)[k]) + input;
@@ -127,6 +134,8 @@ Hazard Overwriting::Find(InstrId user, size_t k, uint32_t input, uint32_t output
     case Purpose::kNone:
       break;
   }
+  if (distance == 0 && IsElementOverElement(user, trees_.shape(from), trees_.shape(to)))
+    return Hazard::kNone;
   if (hazards_ == nullptr || last_ != user) {
     hazards_ = std::make_unique<Hazards>(
         module_, user, [this](InstrId call, size_t operand, const std::vector<int64_t>& part) {

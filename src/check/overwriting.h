@@ -35,6 +35,8 @@ class Overwriting {
   };
   [[nodiscard]] Purpose PurposeOf(hlo::InstrId user, size_t k, uint32_t input,
                                   uint32_t output) const;
+  [[nodiscard]] bool IsElementOverElement(hlo::InstrId user, hlo::ShapeId from,
+                                          hlo::ShapeId to) const;
   [[nodiscard]] bool IsDeclared(hlo::InstrId user, size_t k, uint32_t input, uint32_t output) const;
 
   const hlo::Module& module_;

@@ -169,25 +169,30 @@ void Reads::Visit(const Step& step) {
     return;
   }
   // A bitcast moves nothing: what it shows is looked up where an index into its operand is needed.
-  uint32_t access = step.access;
   if (bodies_.opcode(node) == Opcode::kBitcast) {
-    PushSame(bodies_.Operand(node, 0), access);
+    PushSame(bodies_.Operand(node, 0), step.access);
     return;
   }
-  const ShapeId shape = bodies_.ShapeOf(step.source);
-  if (accesses_[access].view != shape) {
-    const auto [row, is_new] = views_.try_emplace({access, shape}, 0);
-    if (is_new) {
-      Access seen = accesses_[access];
-      if (!maps_.View(seen, shape)) {
-        is_complete_ = false;
-        return;
-      }
-      accesses_.push_back(std::move(seen));
-      row->second = static_cast<uint32_t>(accesses_.size() - 1);
-    }
-    access = row->second;
+  if (const std::optional<uint32_t> seen = SeenAs(step.access, bodies_.ShapeOf(step.source))) {
+    VisitArray(step, *seen);
+  } else {
+    is_complete_ = false;
   }
+}
+
+std::optional<uint32_t> Reads::SeenAs(uint32_t access, ShapeId shape) {
+  if (accesses_[access].view == shape) return access;
+  if (const auto row = views_.find({access, shape}); row != views_.end()) return row->second;
+  Access seen = accesses_[access];
+  if (!maps_.View(seen, shape)) return std::nullopt;
+  accesses_.push_back(std::move(seen));
+  const auto made = static_cast<uint32_t>(accesses_.size() - 1);
+  views_.emplace(std::pair(access, shape), made);
+  return made;
+}
+
+void Reads::VisitArray(const Step& step, uint32_t access) {
+  const BodyNode& node = step.source.node;
   const Access at = accesses_[access];  // a copy: what is pushed may move the others
   switch (bodies_.opcode(node)) {
     case Opcode::kConstant:
@@ -227,14 +232,9 @@ void Reads::Visit(const Step& step) {
     case Opcode::kReduceWindow:
       VisitReduceWindow(node, at);
       return;
-    case Opcode::kReshape: {
-      const Bodies::Source operand = bodies_.Operand(node, 0);
-      Access moved = at;
-      maps_.Reshape(moved, module_.shapes.dims(shape), DimsOf(operand));
-      moved.view = bodies_.ShapeOf(operand);
-      Push(operand, std::move(moved));
+    case Opcode::kReshape:
+      VisitReshape(node, at);
       return;
-    }
     case Opcode::kReverse:
       VisitReverse(node, at);
       return;
@@ -274,7 +274,7 @@ void Reads::VisitByElement(const BodyNode& node, uint32_t access) {
     } else if (shape == accesses_[access].view) {
       PushSame(std::move(operand), access);
     } else if (std::ranges::equal(module_.shapes.dims(shape), dims)) {
-      // The same index: inside of a fusion nothing lies anywhere, and layouts may change.
+      // The same index: inside a fusion nothing lies anywhere, and layouts may change.
       const auto [row, is_new] = same_.try_emplace({access, shape}, 0);
       if (is_new) {
         Access moved = Moved(accesses_[access], operand, accesses_[access].index);
@@ -287,6 +287,13 @@ void Reads::VisitByElement(const BodyNode& node, uint32_t access) {
       PushWhole(std::move(operand));
     }
   }
+}
+
+void Reads::VisitReshape(const BodyNode& node, Access at) {
+  Bodies::Source operand = bodies_.Operand(node, 0);
+  maps_.Reshape(at, module_.shapes.dims(at.view), DimsOf(operand));
+  at.view = bodies_.ShapeOf(operand);
+  Push(std::move(operand), std::move(at));
 }
 
 void Reads::VisitBitcastConvert(const BodyNode& node, Access at) {

@@ -63,13 +63,16 @@ class Reads {
   void Push(Bodies::Source source, Access access);
   void PushSame(Bodies::Source source, uint32_t access);
   void PushWhole(Bodies::Source source);
-  // The same of what is not one number of few.
+  // The same for what is not one number of few.
   void PushMany(Bodies::Source source, bool is_certain = true);
   void Record(const Bodies::Leaf& leaf, hlo::ShapeId shape, uint32_t access,
               std::vector<ElementRead>& out);
 
   // What `node` reads for the element `at` of the part of its result.
   void Visit(const Step& step);
+  void VisitArray(const Step& step, uint32_t access);
+  // The access with an index into another array of the same bytes; nothing if there is none.
+  [[nodiscard]] std::optional<uint32_t> SeenAs(uint32_t access, hlo::ShapeId shape);
   void VisitByElement(const BodyNode& node, uint32_t access);
   void VisitBitcastConvert(const BodyNode& node, Access at);
   void VisitBroadcast(const BodyNode& node, Access at);
@@ -80,6 +83,7 @@ class Reads {
   void VisitPad(const BodyNode& node, Access at);
   void VisitReduce(const BodyNode& node, const Access& at);
   void VisitReduceWindow(const BodyNode& node, const Access& at);
+  void VisitReshape(const BodyNode& node, Access at);
   void VisitReverse(const BodyNode& node, Access at);
   void VisitScatter(const Step& step, const Access& at);
   void VisitSlice(const BodyNode& node, Access at);
@@ -95,7 +99,7 @@ class Reads {
   // The access with another index, into the array `source`.
   [[nodiscard]] Access Moved(const Access& at, const Bodies::Source& source,
                              std::vector<Expr> index) const;
-  // The same of one of many.
+  // The same for one of many.
   [[nodiscard]] Access OneOfMany(const Access& at, const Bodies::Source& source,
                                  std::vector<Expr> index) const {
     Access moved = Moved(at, source, std::move(index));

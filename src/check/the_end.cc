@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold when the program has ended; what runs inside of instructions.
+// What must hold when the program has ended; what runs inside instructions.
 #include <algorithm>
 #include <tuple>
 #include <vector>

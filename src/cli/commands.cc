@@ -4,10 +4,11 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(),  StatsCommand(),      AssignCommand(),
-          OrderCommand(),  CheckCommand(),   ReplanCommand(),     PackCommand(),
-          ReportCommand(), ExplainCommand(), ExplainOomCommand(), DiffCommand(),
-          GateCommand(),   ExportCommand(),  ViewCommand(),       CompletionCommand()};
+  return {PrintCommand(),  VerifyCommand(), StatsCommand(),     AssignCommand(),
+          OrderCommand(),  FitCommand(),    CheckCommand(),     ReplanCommand(),
+          PackCommand(),   ReportCommand(), ExplainCommand(),   ExplainOomCommand(),
+          DiffCommand(),   GateCommand(),   InspectCommand(),   RepackCommand(),
+          ExportCommand(), ViewCommand(),   CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -105,6 +105,11 @@ std::string TextOf(const ExplainOptions& options, const page::ExplainView& view,
   return page::ExplainPage(view);
 }
 
+bool HasMainPage(const ExplainOptions& options) {
+  return !options.by && !options.has_padding && options.value.empty() && options.curve.empty() &&
+         options.source_root.empty();
+}
+
 int ShowAdvice(const PlannedModule& planned, const ExplainOptions& options, Console& console) {
   const std::optional<int64_t> space = ParseNumber(options.space);
   if (!options.space.empty() && !space) {
@@ -176,6 +181,8 @@ int Explain(const ExplainOptions& options, Console& console) {
   view.is_peak = chosen->is_peak;
   if (!options.curve.empty() && options.curve != "text")
     return WriteCurve(view, options.curve, console);
+  // Not for the separate pages, which do not show it.
+  if (HasMainPage(options) || options.is_json) view.order = GlanceAtOrder(*planned, options.plan);
   return console.Print(options.is_json
                            ? page::ExplainJson(view, options.by, !options.curve.empty(), *whys)
                            : TextOf(options, view, *whys),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // stowplan order: the order of instructions that needs the least memory.
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,27 +8,31 @@
 #include "cli/deadline.h"
 #include "cli/number.h"
 #include "cli/plan_arguments.h"
+#include "cli/write_output.h"
 #include "page/order_page.h"
+#include "session/best_order.h"
 #include "session/write_module.h"
 #include "stowplan/session.h"
 
 namespace stowplan::cli {
 namespace {
 
-// Returns the exit code, `code` if all is well.
-int WriteModuleTo(const std::string& path, const hlo::Module& module, int code, Console& console) {
-  const std::optional<std::string> bytes = console.Take(WriteModule(module));
-  if (!bytes) return kBadUse;
-  const std::unique_ptr<Output> output = console.Open(path);
-  if (output == nullptr) return kBadUse;
-  output->Write(*bytes);
-  return console.Finish(*output, code);
+// What goes to standard output, if one of the files is `-`, takes the place of the page.
+bool HasOneOutput(const Arguments& arguments, Console& console) {
+  const bool is_json = arguments.option("format") == "json";
+  const bool has_certificate = arguments.option("certificate") == "-";
+  if (int{is_json} + int{has_certificate} + int{arguments.option("output") == "-"} < 2) return true;
+  console.ShowError(
+      "more than one of -o, --certificate and --format=json writes to standard output",
+      "write the others to files");
+  return false;
 }
 
 int RunOrder(const Arguments& arguments, Console& console) {
   PlanOptions options = PlanOptionsOf(arguments, console);
   options.policy = Policy::kBest;
   options.scheduler = "best";
+  if (!HasOneOutput(arguments, console)) return kBadUse;
   const std::optional<int64_t> loss = OverlapLossOf(arguments, console);
   if (!loss) return kBadUse;
   options.overlap_loss = *loss;
@@ -40,19 +43,28 @@ int RunOrder(const Arguments& arguments, Console& console) {
   }
   const std::optional<Inputs> inputs = console.Take(Open(arguments.positionals));
   if (!inputs) return kBadUse;
-  const std::optional<PlannedModule> loaded =
-      console.Take(LoadOne(*inputs, PlanOptionsOf(arguments, console)));
+  PlanOptions to_load = PlanOptionsOf(arguments, console);
+  to_load.prefers_proto = arguments.option("output").ends_with(".pb");
+  const std::optional<PlannedModule> loaded = console.Take(LoadOne(*inputs, to_load));
   if (!loaded) return kBadUse;
-  const std::optional<PlannedModule> planned = console.Take(Plan(*loaded, options));
-  if (!planned) return kBadUse;
-  console.Show(planned->notes);
-  const bool is_better = planned->order->bytes < planned->order->given_bytes;
-  const int code = is_better ? kFinding : kFine;
+  const std::string& certificate = arguments.option("certificate");
+  const std::optional<BestOrder> found =
+      console.Take(FindBestOrder({}, *loaded, options, !certificate.empty()));
+  if (!found) return kBadUse;
+  const PlannedModule& planned = found->planned;
+  console.Show(planned.notes);
+  int code = planned.order->bytes < planned.order->given_bytes ? kFinding : kFine;
   const std::string page =
-      arguments.option("format") == "json" ? page::OrderJson(*planned) : page::OrderPage(*planned);
-  const int printed = console.Print(page, code);
-  if (printed == kBadUse || arguments.option("output").empty()) return printed;
-  return WriteModuleTo(arguments.option("output"), *planned->module, code, console);
+      arguments.option("format") == "json" ? page::OrderJson(planned) : page::OrderPage(planned);
+  if (certificate == "-" || arguments.option("output") == "-") {
+    console.Note(page);
+  } else {
+    code = console.Print(page, code);
+  }
+  if (code != kBadUse && !certificate.empty())
+    code = WriteOutput(certificate, found->certificate, code, console);
+  if (code == kBadUse || arguments.option("output").empty()) return code;
+  return WriteOutput(arguments.option("output"), WriteModule(*planned.module), code, console);
 }
 
 }  // namespace
@@ -73,7 +85,8 @@ CommandSpec OrderCommand() {
           "  stowplan order dump/                         what the order of your program "
           "costs\n"
           "  stowplan order module.hlo.pb -o new.hlo.pb   the module in the better order\n"
-          "  stowplan order module.hlo.pb --overlap=10%   give up some overlap for memory\n",
+          "  stowplan order module.hlo.pb --overlap=10%   give up some overlap for memory\n"
+          "  stowplan order --certificate=c.txt dump/     then: stowplan-certify c.txt\n",
       .positional = "FILE",
       .count = Positionals::kAny,
       .options = WithPlanOptions({
@@ -81,6 +94,9 @@ CommandSpec OrderCommand() {
            .short_name = 'o',
            .value = "FILE",
            .help = "write the module in the new order, in the format it came in"},
+          {.name = "certificate",
+           .value = "FILE",
+           .help = "write a certificate for stowplan-certify; `-` is standard output"},
           OverlapOption(),
           {.name = "time-limit", .value = "S", .help = "stop searching after S seconds"},
           {.name = "format",

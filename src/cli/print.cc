@@ -2,7 +2,6 @@
 // stowplan print: prints a module as text, in its own dialect or a different one.
 #include "hlo/print.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "page/dialect_list.h"
 #include "session/module_errors.h"
 #include "session/sequence.h"
 #include "stowplan/hlo/dialect.h"
@@ -30,19 +30,6 @@ std::vector<std::string_view> DialectNames() {
   std::vector<std::string_view> names;
   for (const hlo::NamedDialect& dialect : hlo::Dialects()) names.push_back(dialect.name);
   return names;
-}
-
-std::string DialectList() {
-  std::string out;
-  for (const hlo::NamedDialect& dialect : hlo::Dialects()) {
-    std::string line(dialect.name);
-    if (!dialect.aliases.empty()) {
-      line.resize(std::max<size_t>(line.size() + 2, 16), ' ');
-      line += "also " + std::string(dialect.aliases);
-    }
-    out += line + "\n";
-  }
-  return out;
 }
 
 int Print(const PrintOptions& options, Console& console) {
@@ -72,7 +59,7 @@ int Print(const PrintOptions& options, Console& console) {
 
 int RunPrint(const Arguments& arguments, Console& console) {
   const std::string& dialect = arguments.option("dialect");
-  if (dialect == kList) return console.Print(DialectList(), kFine);
+  if (dialect == kList) return console.Print(page::DialectList(hlo::Dialects()), kFine);
   if (arguments.positionals.empty()) {
     console.ShowError("print needs a FILE", "`stowplan print --help` shows its options");
     return kBadUse;

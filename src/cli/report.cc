@@ -13,6 +13,7 @@
 #include "cli/console.h"
 #include "cli/number.h"
 #include "cli/plan_arguments.h"
+#include "page/dialect_list.h"
 #include "page/module_list.h"
 #include "page/report_dialect.h"
 #include "page/report_formats.h"
@@ -165,7 +166,8 @@ int RunReport(const Arguments& arguments, Console& console) {
                            .output = arguments.option("output"),
                            .is_strict = arguments.flag("strict")};
   page::ReportOptions& options = request.options;
-  if (options.dialect == "list") return console.Print(page::ReportDialectList(), kFine);
+  if (options.dialect == "list")
+    return console.Print(page::DialectList(report::ReportDialects()), kFine);
   if (request.inputs.empty()) {
     console.ShowError("report needs an INPUT", "`stowplan report --help` shows its options");
     return kBadUse;

@@ -181,7 +181,8 @@ int RunView(const Arguments& arguments, Console& console) {
                          .budget = {},
                          .source_root = arguments.option("source-root"),
                          .is_best = arguments.option("policy") == "best",
-                         .is_against_best = arguments.option("against") == "best"};
+                         .is_against_best = arguments.option("against") == "best",
+                         .keeps_order = arguments.option("order") == "given"};
   options.plan.prefers_proto = options.needs_best();
   const auto refuse = [&](std::string_view message, std::string_view hint = {}) {
     console.ShowError(message, hint);
@@ -195,6 +196,8 @@ int RunView(const Arguments& arguments, Console& console) {
   if (options.is_against_best && options.is_best)
     return refuse("--against=best shows both plans, --policy=best the lower one alone",
                   "leave one of them out");
+  if (options.keeps_order && !options.is_against_best)
+    return refuse("--order=given is for --against=best");
   if (!arguments.option("time-limit").empty()) {
     if (!options.needs_best())
       return refuse("--time-limit limits the search of policy best",
@@ -234,8 +237,9 @@ CommandSpec ViewCommand() {
           "view.html or view/index.html. Never overwrites files in a folder other than its\n"
           "own pages.\n"
           "\n"
-          "--against=best plans the same program with policy best (see `stowplan assign`)\n"
-          "and shows both plans, with a lower bound for any plan.\n",
+          "--against=best plans the same program with policy best (see `stowplan assign`),\n"
+          "in a better order of instructions if there is one (see `stowplan order`), and\n"
+          "shows both plans, with a lower bound for any plan.\n",
       .examples =
           "  stowplan view dump/                           all modules: view/index.html\n"
           "  stowplan view dump/ -o pages/ --budget=16GiB\n"
@@ -255,6 +259,11 @@ CommandSpec ViewCommand() {
            .value = "POLICY",
            .help = "also show the plan that this policy makes for the same program",
            .choices = {"best"}},
+          {.name = "order",
+           .value = "WHICH",
+           .help = "against=best: in the best order, or in the one that is given",
+           .fallback = "best",
+           .choices = {"best", "given"}},
           {.name = "policy",
            .value = "NAME",
            .help = "show XLA's plan, or a smaller one",

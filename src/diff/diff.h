@@ -28,7 +28,7 @@
 //        padding               live in both: padding(B) - padding(A)
 //        sharing lost, won     live in both: shared(A) - shared(B)
 //        lives longer, shorter there is a partner, but live at this moment in one of them only: own
-//        sharing lost, won     the same of a parameter that is donated in one of them only: an
+//        sharing lost, won     the same for a parameter that is donated in one of them only: an
 //                              output took its place
 //        memory space          the same, since the partner lies in another memory space
 //

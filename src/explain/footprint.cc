@@ -93,7 +93,7 @@ void Add(const Footprint& more, Footprint& sum) {
 // `live` is by the space's allocations.
 Footprint SplitSpace(const Picture& picture, const Space& space, std::span<const int64_t> live) {
   const report::Report& report = *picture.report;
-  // The values of each allocation, one behind the other.
+  // The values of each allocation, one after the other.
   std::vector<report::ValueId> values = space.values;
   const auto allocation_of = [&](report::ValueId value) {
     return uint64_t{report.values[value].allocation.index};

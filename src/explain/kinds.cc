@@ -186,7 +186,7 @@ class KindFinder {
     });
   }
 
-  // Also inside of an async operation.
+  // Also inside an async operation.
   [[nodiscard]] bool IsMadeByCollective(const Op& op) const {
     if (IsCollective(op.opcode)) return true;
     const bool is_async = op.opcode == Opcode::kAsyncStart || op.opcode == Opcode::kAsyncUpdate ||

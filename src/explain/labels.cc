@@ -20,7 +20,7 @@ Opcode OpcodeOfText(std::string_view text) {
   const size_t equals = text.find(" = ");
   if (equals == std::string_view::npos) return Opcode::kUnknown;
   text.remove_prefix(equals + 3);
-  // The shape ends at the blank outside of its brackets, the opcode at the next bracket.
+  // The shape ends at the blank outside its brackets, the opcode at the next bracket.
   int depth = 0;
   size_t i = 0;
   for (; i < text.size() && (depth != 0 || text[i] != ' '); ++i) {
@@ -148,7 +148,7 @@ class Labeller {
     }
   }
 
-  // Names are unique in what XLA writes; elsewhere, those outside of fusions are meant.
+  // Names are unique in what XLA writes; elsewhere, those outside fusions are meant.
   void FindInstructions() {
     const hlo::Module& module = *picture_.module;
     NearOps near(picture_);

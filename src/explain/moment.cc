@@ -15,7 +15,7 @@ Moment MomentAt(const Picture& picture, int64_t time, std::optional<int64_t> spa
   }
   moment.shares.reserve(values.size());
   for (const report::LiveValue& live : values) {
-    // Padding stands behind the data: a value that shares its place loses that first.
+    // Padding stands after the data: a value that shares its place loses that first.
     const ValueFact& fact = picture.fact(live.value);
     const int64_t plain = fact.plain.value_or(live.bytes);
     moment.shares.push_back({.value = live.value,

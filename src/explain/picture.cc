@@ -18,7 +18,7 @@ std::string FileOf(const report::Report& report) {
   return report.sources.empty() ? report.name : report.sources[0]->name();
 }
 
-// All sums of live bytes fit in 64 bits when the allocations do and values lie inside of them.
+// All sums of live bytes fit in 64 bits when the allocations do and values lie inside them.
 Result<bool> CheckPlaces(const report::Report& report) {
   if (!report.has_assignment)
     return Fail(FileOf(report), "has no buffer assignment",

@@ -31,7 +31,7 @@ size_t SharedLength(std::string_view a, std::string_view b) {
   return i;
 }
 
-// By name, those in parentheses behind the others. Thousands of names that begin alike are common
+// By name, those in parentheses after the others. Thousands of names that begin alike are common
 // (multiply.1, multiply.2, ...): their first characters that differ decide most comparisons.
 void SortByName(const std::vector<Row>& rows, std::span<uint32_t> ids) {
   struct Key {
@@ -129,7 +129,7 @@ Partition TreeMaker::Make() && {
     Row& row = rows_[i];
     row.total += row.own;
     if (i == 0) break;
-    // Children stand behind their parents.
+    // Children stand after their parents.
     rows_[row.parent].total += row.total;
     rows_[row.parent].values += row.values;
   }

@@ -124,7 +124,7 @@ class TraceWriter {
     json_.End();
   }
 
-  // The order of execution: computations, and inside of them their instructions.
+  // The order of execution: computations, and inside them their instructions.
   void WriteProgram() {
     Name("process_name", kProgramProcess, 0, subject_.name);
     Sort("process_sort_index", kProgramProcess, 0, 0);

@@ -28,7 +28,7 @@ int64_t Amount::Of(int64_t base) const {
 std::optional<Amount> ParsePercent(std::string_view text) {
   if (!text.ends_with('%')) return std::nullopt;
   text.remove_suffix(1);
-  // Digits, and at most four behind the point: a number in base ten stays what it is.
+  // Digits, and at most four after the point: a number in base ten stays what it is.
   const size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   std::string_view part =

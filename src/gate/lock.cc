@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kHead = "# stowplan lock 1: ";
 
-// A number and the blank behind it, off the front.
+// A number and the blank after it, off the front.
 std::optional<int64_t> TakeNumber(std::string_view& line) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);

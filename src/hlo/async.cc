@@ -2,12 +2,10 @@
 #include "hlo/async.h"
 
 namespace stowplan::hlo {
-namespace {
 
-// The async-start at the head of a chain of -update and -done; none when the chain is broken.
-InstrId ChainStart(const Module& m, InstrId id) {
+InstrId AsyncStartOf(const Module& m, InstrId id) {
   // Real chains have a handful of steps; a hostile one shall not cost quadratic time.
-  constexpr int kMaxSteps = 1000;
+  constexpr int kMaxSteps = 100;
   for (int step = 0; m.instructions[id].opcode != Opcode::kAsyncStart; ++step) {
     if (step == kMaxSteps) return {};
     const std::span<const InstrId> operands = m.operands_of(id);
@@ -21,10 +19,8 @@ InstrId ChainStart(const Module& m, InstrId id) {
   return id;
 }
 
-}  // namespace
-
 InstrId WrappedInstruction(const Module& m, InstrId id) {
-  const InstrId start = ChainStart(m, id);
+  const InstrId start = AsyncStartOf(m, id);
   if (start.is_none()) return {};
   const std::span<const CompId> called = m.called_by(start);
   if (called.size() != 1) return {};

@@ -7,6 +7,9 @@
 
 namespace stowplan::hlo {
 
+// The async-start at the head of a chain of -update and -done; none when the chain is broken.
+InstrId AsyncStartOf(const Module& module, InstrId id);
+
 // The one instruction that an async-start, -update or -done wraps, when XLA writes the chain in its
 // short form; none otherwise.
 InstrId WrappedInstruction(const Module& module, InstrId id);

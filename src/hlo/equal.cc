@@ -52,7 +52,7 @@ class ComputationMatcher {
     }
   }
 
-  // Whether the instruction may be missing in the other module: the get-tuple-element behind
+  // Whether the instruction may be missing in the other module: the get-tuple-element after
   // `%x#1`.
   bool MayBeHidden(const Module& m, InstrId id) const {
     return c_.options.look_through_tuples && m.instructions[id].opcode == Opcode::kGetTupleElement;

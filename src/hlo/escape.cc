@@ -15,7 +15,7 @@ int HexDigit(char c) {
 
 bool IsOctal(char c) { return c >= '0' && c <= '7'; }
 
-// The character behind a backslash that stands for one byte, or -1.
+// The character after a backslash that stands for one byte, or -1.
 int SimpleEscape(char c) {
   switch (c) {
     case 'n':

@@ -46,7 +46,7 @@ bool BeginsCollective(const Module& module, InstrId root) {
   return target != nullptr && module.view(target->text()) == "AsyncCollectiveStart";
 }
 
-// What the body returns as a part; none where a tuple inside of a tuple has it.
+// What the body returns as a part; none where a tuple inside a tuple has it.
 InstrId Returned(const Module& module, InstrId root, std::span<const int64_t> output) {
   if (output.empty()) return root;
   const std::span<const InstrId> elements = module.operands_of(root);

@@ -98,7 +98,7 @@ void ModuleBuilder::EndComputation(InstrId root) {
   computation.root =
       root.is_none() && computation.count != 0 ? InstrId(m.instructions.size() - 1) : root;
   computation.parameters.begin = static_cast<uint32_t>(m.instruction_pool.size());
-  // By number; a second parameter with the same number stays behind the first, for the verifier to
+  // By number; a second parameter with the same number stays after the first, for the verifier to
   // see.
   for (uint32_t i = 0; i < computation.count; ++i) {
     const InstrId instr(computation.first.index + i);

@@ -2,6 +2,7 @@
 #include "hlo/print.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "hlo/async.h"
 #include "hlo/escape.h"
@@ -311,8 +312,10 @@ class Writer {
   bool is_open_ = true;
 };
 
+// `hidden` has the wrappers that are not printed; without it, all that XLA hides are.
 void AppendInstructionWith(const Module& m, InstrId id, const Dialect& dialect,
-                           const PrintedFrames* frames, std::string& out) {
+                           const PrintedFrames* frames, const std::vector<bool>* hidden,
+                           std::string& out) {
   const Instruction& instr = m.instructions[id];
   AppendName(m.name(id), dialect, out);
   out += " = ";
@@ -320,6 +323,8 @@ void AppendInstructionWith(const Module& m, InstrId id, const Dialect& dialect,
   out += ' ';
   InstrId wrapped;
   if (dialect.async_sugar && IsAsync(instr.opcode)) wrapped = WrappedInstruction(m, id);
+  if (!wrapped.is_none() && hidden != nullptr && !(*hidden)[m.instructions[wrapped].parent.index])
+    wrapped = {};
   if (wrapped.is_none()) {
     out += m.opcode_name(id);
   } else {
@@ -337,7 +342,8 @@ void AppendInstructionWith(const Module& m, InstrId id, const Dialect& dialect,
 }
 
 bool PrintComputation(const Module& m, CompId id, const Dialect& dialect,
-                      const PrintedFrames* frames, Writer& writer) {
+                      const PrintedFrames* frames, const std::vector<bool>& hidden,
+                      Writer& writer) {
   std::string& out = writer.buffer;
   const Computation& computation = m.computations[id];
   if (id == m.entry) out += "ENTRY ";
@@ -361,7 +367,7 @@ bool PrintComputation(const Module& m, CompId id, const Dialect& dialect,
                            !std::ranges::binary_search(named, instr);
     if (dialect.compact_tuples && is_hidden) return true;
     out += is_root ? "  ROOT " : "  ";
-    AppendInstructionWith(m, instr, dialect, frames, out);
+    AppendInstructionWith(m, instr, dialect, frames, &hidden, out);
     out += '\n';
     return writer.Flush();
   };
@@ -385,15 +391,41 @@ bool PrintComputation(const Module& m, CompId id, const Dialect& dialect,
   return writer.Flush();
 }
 
-// Wrappers of async operations in the short form are not printed.
+// Whether the shape of an async-start or -update, ((operands), result, contexts), says what the
+// wrapped instruction works on, so that a reader of the short form can make the wrapper again. Work
+// for a TPU's SparseCore gets its operands only by the update.
+bool ShowsWrapper(const Module& m, InstrId id, InstrId wrapped) {
+  const auto is_empty = [&](ShapeId shape) {
+    return m.shapes.is_tuple(shape) && m.shapes.elements(shape).empty();
+  };
+  const std::span<const ShapeId> parts = m.shapes.elements(m.instructions[id].shape);
+  if (parts.size() < 2 || !m.shapes.is_tuple(parts[0])) return false;
+  const std::span<const InstrId> parameters = m.parameters_of(m.instructions[wrapped].parent);
+  return m.shapes.elements(parts[0]).size() == parameters.size() &&
+         is_empty(parts[1]) == is_empty(m.instructions[wrapped].shape) &&
+         std::ranges::equal(m.operands_of(wrapped), parameters);
+}
+
+// Wrappers of async operations in the short form are not printed, unless they would be lost.
 std::vector<bool> HiddenComputations(const Module& m, const Dialect& dialect) {
   std::vector<bool> hidden(m.computations.size(), false);
   if (!dialect.async_sugar) return hidden;
+  std::vector<InstrId> starts;
+  std::unordered_set<uint32_t> shown;  // starts whose chain shows the wrapper
   for (size_t i = 0; i < m.instructions.size(); ++i) {
     const InstrId id(i);
-    if (m.instructions[id].opcode != Opcode::kAsyncStart) continue;
+    const Opcode opcode = m.instructions[id].opcode;
+    if (opcode != Opcode::kAsyncStart && opcode != Opcode::kAsyncUpdate) continue;
     const InstrId wrapped = WrappedInstruction(m, id);
-    if (!wrapped.is_none()) hidden[m.instructions[wrapped].parent.index] = true;
+    if (wrapped.is_none()) continue;
+    if (opcode == Opcode::kAsyncStart) {
+      starts.push_back(id);
+      hidden[m.instructions[wrapped].parent.index] = true;
+    }
+    if (ShowsWrapper(m, id, wrapped)) shown.insert(AsyncStartOf(m, id).index);
+  }
+  for (const InstrId start : starts) {
+    if (!shown.contains(start.index)) hidden[m.called_by(start)[0].index] = false;
   }
   return hidden;
 }
@@ -401,7 +433,7 @@ std::vector<bool> HiddenComputations(const Module& m, const Dialect& dialect) {
 }  // namespace
 
 void AppendInstruction(const Module& m, InstrId id, const Dialect& dialect, std::string& out) {
-  AppendInstructionWith(m, id, dialect, /*frames=*/nullptr, out);
+  AppendInstructionWith(m, id, dialect, /*frames=*/nullptr, /*hidden=*/nullptr, out);
 }
 
 void PrintModule(const Module& m, const Dialect& dialect, const Sink& sink) {
@@ -417,7 +449,7 @@ void PrintModule(const Module& m, const Dialect& dialect, const Sink& sink) {
   const std::vector<bool> hidden = HiddenComputations(m, dialect);
   for (const CompId id : PrintOrder(m)) {
     if (!hidden[id.index] &&
-        !PrintComputation(m, id, dialect, renumbers ? &frames : nullptr, writer))
+        !PrintComputation(m, id, dialect, renumbers ? &frames : nullptr, hidden, writer))
       return;
   }
   writer.Flush(/*all=*/true);

@@ -7,9 +7,9 @@
 namespace stowplan::hlo {
 namespace {
 
-// Depth first from the given roots, each computation behind those that it calls. As in XLA, an
+// Depth first from the given roots, each computation after those that it calls. As in XLA, an
 // instruction claims all its callees before the first of them is looked at: the condition of a
-// while that the body's loops share comes behind the body.
+// while that the body's loops share comes after the body.
 class DepthFirst {
  public:
   // `stays` says which computations are only visited as roots.
@@ -70,8 +70,8 @@ bool IsWritten(const Module& m, CompId id) {
 // Text keeps its computations where they are written, those made up before their callers.
 std::vector<CompId> TextOrder(const Module& m, std::vector<CompId> list) {
   DepthFirst walk(m, IsWritten);
-  // XLA prints some computations behind their callers; the reader puts them in front. What is made
-  // up stays behind the same computation.
+  // XLA prints some computations after their callers; the reader puts them in front. What is made
+  // up stays after the same computation.
   std::vector<uint32_t> places(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     if (i != 0) places[i] = places[i - 1];

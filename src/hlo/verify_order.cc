@@ -51,7 +51,7 @@ std::span<const InstrId> ControlPredecessors(const Module& module, InstrId id) {
 
 // The first cycle found in a graph of `count` nodes: its nodes, each followed by the one it leads
 // to; empty when there is none. `edge(node, k)` is where the k-th edge of a node leads, or kNowhere
-// behind the last.
+// after the last.
 template <class Edge>
 std::vector<uint32_t> FindCycle(uint32_t count, Edge edge) {
   enum State : uint8_t { kNew, kOpen, kDone };

@@ -79,7 +79,7 @@ void BufferReader::Begin() {
 
 Buffer& BufferReader::Current() {
   if (!has_current_) {
-    // Of more than anybody reads, the last is written over.
+    // There are more than anybody reads: the last one is overwritten.
     if (buffers_.size() < kMostBuffers) {
       buffers_.emplace_back();
     } else {
@@ -95,7 +95,7 @@ void BufferReader::Close() {
   has_current_ = false;
 }
 
-// Ends the field before, and begins one.
+// Ends the previous field and begins one.
 void BufferReader::Set(Field field, std::string_view value) {
   if (last_ != Field::kNone && has_current_) {
     Buffer& buffer = buffers_.back();

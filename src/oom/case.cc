@@ -12,7 +12,7 @@
 namespace stowplan::oom {
 namespace {
 
-// A difference that is surely more than nothing.
+// A difference that rounding cannot explain.
 std::optional<Size> IfPositive(const std::optional<Size>& size) {
   return size && size->bytes > size->slack ? size : std::nullopt;
 }
@@ -32,7 +32,7 @@ std::string WithoutNumbers(std::string_view op_name) {
 
 std::optional<Size> FreeOf(const Incident& incident) {
   if (incident.free) return incident.free;
-  // What the pool may still take from the device counts: it would have, as far as that has it.
+  // What the pool may still take from the device counts, as far as the device has it.
   const Pool& pool = incident.pool;
   std::optional<Size> free = pool.free;
   if (pool.limit && pool.in_use) free = Minus(pool.limit, pool.in_use);
@@ -73,9 +73,9 @@ std::optional<Size> SharedOutputs(const Program& program) {
       Plus(Plus(program.arguments, program.outputs), Plus(program.constants, program.temporaries));
   const std::optional<Size> twice = Minus(sum, program.total);
   if (!twice) return std::nullopt;
-  // Each part is rounded; a difference as small as that is none.
+  // Each part is rounded; such a small difference means nothing.
   if (twice->bytes <= twice->slack) return Size{.bytes = 0, .slack = twice->slack};
-  // More than either has cannot be in both: then the parts are not what they are taken for.
+  // Both cannot share more than either has: then the parts are not what they seem.
   const int64_t most = std::min(program.arguments->bytes, program.outputs->bytes);
   if (twice->bytes - twice->slack > most) return std::nullopt;
   return twice;

@@ -12,7 +12,7 @@
 namespace stowplan::oom {
 namespace {
 
-// The size behind `words`, which are in small letters and may stand anywhere in the line.
+// The size after `words`, which are in lower case and may stand anywhere in the line.
 std::optional<Size> SizeBehind(std::string_view text, std::string_view lower,
                                std::string_view words) {
   const size_t found = lower.find(words);

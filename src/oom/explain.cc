@@ -8,7 +8,7 @@
 namespace stowplan::oom {
 namespace {
 
-// What a person should read first. A cause that explains all of what is lacking stands before one
+// What a person should read first. A cause that explains the whole shortage comes before one
 // that does not; a place in the program before a sum over all of it.
 int RankOf(const Cause& cause) {
   const int less = cause.covers_lack ? 0 : 40;
@@ -110,7 +110,7 @@ Explanation Explain(const Log& log, size_t incident) {
                       .is_sure = true});
   for (const Cause& cause : causes) {
     for (Fix& fix : FixesFor(one, cause)) {
-      // Said once, of the cause that matters most.
+      // Said once, with the cause that matters most.
       if (std::ranges::find(explanation.fixes, fix.how, &Fix::how) == explanation.fixes.end())
         explanation.fixes.push_back(std::move(fix));
     }

@@ -69,7 +69,7 @@ std::vector<Head> FindHeads(const Window& window) {
       heads.erase(heads.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (!heads.empty()) return heads;
-  // What is said in the lines behind is found there.
+  // What the following lines say is found there.
   for (const Anchor& anchor : Anchors())
     if (window.lower.contains(anchor.words)) return heads;
   for (const std::string_view words : {"resource_exhausted: ", "resource exhausted: "}) {

@@ -90,7 +90,7 @@ struct PlanSums {
   int64_t total = 0;
 };
 
-// As XLA counts them: an argument that is an output is both.
+// As XLA counts them: an argument that is also an output counts as both.
 PlanSums SumsOf(const report::Report& report, bool is_tpu) {
   PlanSums sums;
   for (const report::Allocation& allocation : report.allocations.rows()) {
@@ -137,7 +137,7 @@ Join JoinPlan(const Incident& incident, const explain::Picture& picture) {
   add("outputs", incident.program.outputs, sums.outputs);
   add("constants", incident.program.constants, sums.constants);
   add("temporaries", incident.program.temporaries, sums.temporaries);
-  // On a TPU the program is what is no argument.
+  // On a TPU, the program is everything but the arguments.
   if (!is_tpu) add("all", incident.program.total, sums.total);
   if (incident.requested && incident.kind == Kind::kBuffer) {
     const Size wide = {.bytes = incident.requested->bytes,

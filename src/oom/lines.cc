@@ -10,7 +10,7 @@
 namespace stowplan::oom {
 namespace {
 
-// Longer lines are cut: what belongs together is never so long.
+// Longer lines are cut: nothing that belongs together is so long.
 constexpr size_t kLongest = size_t{1} << 16;
 // Prefixes are short.
 constexpr size_t kPrefix = 256;
@@ -197,7 +197,7 @@ void Lines::Push(std::string_view raw, int64_t number) {
 
 void Lines::Fill() {
   while (ahead_.size() <= kAhead && !rest_.empty()) {
-    // A carriage return alone is what progress bars end their lines with.
+    // Progress bars end their lines with a bare carriage return.
     const size_t window = std::min(rest_.size(), kLongest);
     size_t end = rest_.substr(0, window).find_first_of("\n\r");
     size_t next = 0;
@@ -216,7 +216,7 @@ void Lines::Fill() {
     const int64_t number = count_ + 1;
     if (is_end) ++count_;
     rest_.remove_prefix(next);
-    // A message inside of a string.
+    // A message inside a string.
     const size_t escaped = raw.find("\\n");
     if (escaped == std::string_view::npos || !HasHotWord(raw.substr(0, escaped)) ||
         raw.substr(0, escaped).contains("op_name=")) {

@@ -61,7 +61,7 @@ Fix SmallerBatch(const Case& one, CauseKind cause) {
   if (IsTraining(one.incident) && IsJax(one))
     fix.how = {"accumulate gradients over smaller batches (optax.MultiSteps, jax.lax.scan)"};
   if (one.lack && temporaries && temporaries->bytes > one.lack->bytes) {
-    // Percent, rounded down: promises are kept.
+    // Percent, rounded down so as not to promise too much.
     const int64_t percent = (temporaries->bytes - one.lack->bytes) / (temporaries->bytes / 100 + 1);
     fix.note =
         fmt::format("If all temporaries grow with the batch, about {}% of it fits.", percent);

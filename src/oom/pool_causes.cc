@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes outside of the program: pools, other processes, libraries, the machine.
+// Causes outside the program: pools, other processes, libraries, the machine.
 #include <fmt/format.h>
 
 #include "oom/causes.h"
@@ -54,7 +54,7 @@ void FindPoolSmall(const Case& one, std::vector<Cause>& causes) {
   } else if (one.log.framework == Framework::kTensorFlow) {
     return;  // TensorFlow takes nearly all of it
   } else {
-    // Three quarters are JAX's default: as many bytes as a third of the pool are outside of it. Of
+    // Three quarters are JAX's default: as many bytes as a third of the pool are outside it. Of
     // these the context and libraries need some.
     cause.bytes = Size{.bytes = limit.bytes / 15 * 4, .slack = limit.bytes / 50};
     cause.why = fmt::format(
@@ -63,7 +63,7 @@ void FindPoolSmall(const Case& one, std::vector<Cause>& causes) {
         SizeText(limit), SizeText(*cause.bytes));
   }
   cause.covers_lack = Covers(one, cause.bytes);
-  // A guess that would not help is none.
+  // A guess that would not help is left out.
   if (!cause.is_sure && !cause.covers_lack) return;
   causes.push_back(std::move(cause));
 }
@@ -85,7 +85,7 @@ void FindPoolFull(const Case& one, std::vector<Cause>& causes) {
   }
   const std::optional<Size>& in_use = incident.pool.in_use;
   if (!in_use || !incident.requested || !one.limit || IsDeviceFull(incident)) return;
-  // Of the pool, what is no argument of this program.
+  // What the pool holds besides this program's arguments.
   std::optional<Size> others = in_use;
   std::string rest;
   if (incident.program.arguments && incident.program.arguments->bytes <= in_use->bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes inside of the program: what its memory is for, and single buffers.
+// Causes inside the program: what its memory is for, and single buffers.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -15,7 +15,7 @@
 namespace stowplan::oom {
 namespace {
 
-// How many lines that say nothing may stand inside of what an incident has to say.
+// How many irrelevant lines may stand between the lines of one incident.
 constexpr int kMostSilent = 400;
 
 class Reader {
@@ -34,7 +34,7 @@ class Reader {
 
  private:
   void ReadSentences(const Line& line) {
-    // Enough for every sentence, and for the instruction inside of one.
+    // Enough for every sentence, and for the instruction inside it.
     constexpr size_t kMostAhead = 2000;
     Window window{.text = line.text,
                   .lower = line.lower,
@@ -89,7 +89,7 @@ class Reader {
     const std::string& lower = line.lower;
     bool is_known = true;
     if (lower.contains("peak buffers:") || lower.contains("largest program allocations in ")) {
-      // Pages that were copied from the web put lines together.
+      // Text copied from web pages has joined lines.
       if (!buffers_.is_open()) details_.Read(text, lower, *open_);
       buffers_.Begin();
     } else if (!buffers_.Read(text, lower)) {
@@ -126,7 +126,7 @@ Framework FindFramework(std::string_view text) {
   const auto has = [&](std::initializer_list<std::string_view> words) {
     return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
   };
-  // JAX's own paths had tensorflow in them for years, and PyTorch/XLA's too.
+  // For years, paths of JAX and PyTorch/XLA had `tensorflow` in them.
   if (has({"torch_xla", "import torch", "/torch/", "xla::", "Bad StatusOr access"})) {
     if (!has({"jaxlib", "jax.errors", "jax._src"})) return Framework::kTorch;
   }
@@ -137,7 +137,7 @@ Framework FindFramework(std::string_view text) {
   return Framework::kUnknown;
 }
 
-// What was lacking, as far as it was said.
+// How much was missing, as far as the log says.
 int64_t Lack(const Incident& incident) {
   if (incident.exceeded) return incident.exceeded->bytes;
   if (incident.used && incident.limit)

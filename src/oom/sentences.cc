@@ -59,7 +59,7 @@ bool TpuScoped(Scan& scan, size_t, Head& head) {
   return true;
 }
 
-// The compiler's sum, and behind some words what there is.
+// The compiler's sum and, after some words, what is available.
 bool TpuNeeds(Scan& scan, Head& head, std::string_view words) {
   Incident& incident = head.incident;
   incident.kind = Kind::kCompile;
@@ -195,7 +195,7 @@ bool Request(Scan& scan, size_t, Head& head) {
 }
 
 // "failed to allocate 7.81G (8387559424 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY", and the same
-// of other memory and other drivers.
+// for other memory and other drivers.
 bool Driver(Scan& scan, size_t begin, Head& head) {
   Incident& incident = head.incident;
   if (scan.Skip("request for ")) return false;

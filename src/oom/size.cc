@@ -15,7 +15,7 @@ __extension__ using Wide = unsigned __int128;
 
 bool IsWordCharacter(char c) { return IsDigit(c) || IsLetter(c) || c == '_'; }
 
-// The power of 1024 of the unit at `position`, which moves behind it. Absent: there is no unit.
+// The power of 1024 of the unit at `position`, which moves past it. Absent: there is no unit.
 std::optional<int> ReadUnit(std::string_view text, size_t& position) {
   constexpr std::string_view kUnits = "KMGTPE";
   const std::string_view rest = text.substr(position);
@@ -38,7 +38,7 @@ std::optional<int> ReadUnit(std::string_view text, size_t& position) {
   return power;
 }
 
-// " (1610612736 bytes)", " (1610612736B)", " (1610612736)" behind a rounded size.
+// " (1610612736 bytes)", " (1610612736B)", " (1610612736)" after a rounded size.
 std::optional<int64_t> ReadExact(std::string_view text, size_t& position) {
   size_t at = position;
   if (at < text.size() && text[at] == ' ') ++at;
@@ -74,7 +74,7 @@ std::optional<Size> ReadSize(std::string_view text, size_t& position) {
   bool has_point = false;
   while (at < text.size()) {
     if (text[at] == '.' && !has_point && at > begin) {
-      // A point that ends a sentence is none.
+      // A full stop is not a decimal point.
       const bool is_decimal = at + 1 < text.size() && IsDigit(text[at + 1]);
       const bool has_unit = at + 2 < text.size() && text[at + 1] == ' ' &&  // numpy's "184. MiB"
                             std::string_view("KMGTP").contains(text[at + 2]);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostDimensions = 32;
 
-// "8,128" as numbers; nothing when one of them is none, or too large to be a dimension.
+// "8,128" as numbers; absent when one is not a number, or too large to be a dimension.
 std::optional<std::vector<int64_t>> Numbers(std::string_view text) {
   std::vector<int64_t> numbers;
   text = Trimmed(text);

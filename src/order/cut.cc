@@ -113,12 +113,12 @@ int64_t Cutter::AddLives(Node node) {
   return fixed;
 }
 
-int64_t Cutter::FindLeastLoad(Node node, const Window& window) {
+int64_t Cutter::FindLeastLoad(Node node, const Window& window, int64_t most_steps) {
   network_.Clear();
   FindSides(node, window);
   AddDependencies();
   const int64_t fixed = AddLives(node);
-  return fixed + network_.FindLeastCut();
+  return fixed + network_.FindLeastCut(most_steps);
 }
 
 std::vector<uint8_t> Cutter::NodesBefore(bool are_many) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "order/effort.h"
 #include "order/flow.h"
 #include "order/problem.h"
 
@@ -20,13 +21,19 @@ struct Window {
 
 class Cutter {
  public:
-  explicit Cutter(const Problem& problem) : problem_(problem), sides_(problem.size()) {}
+  explicit Cutter(const Problem& problem)
+      : problem_(problem), size_(SizeOf(problem)), sides_(problem.size()) {}
 
-  // A bound below the load of `node` in all orders that the window allows.
-  int64_t FindLeastLoad(Node node, const Window& window = {});
+  // A bound below the load of `node` in all orders that the window allows: the least load itself,
+  // or less if that would take more than about `most_steps`.
+  int64_t FindLeastLoad(Node node, const Window& window = {},
+                        int64_t most_steps = Network::kUnlimited);
+  // Of the last FindLeastLoad: whether there is a cut, and how many steps it took.
+  [[nodiscard]] bool has_cut() const { return network_.is_exact(); }
+  [[nodiscard]] int64_t steps() const { return network_.steps() + size_; }
 
-  // After FindLeastLoad: by node, whether it comes before `node` where the load is least; as few or
-  // as many nodes as possible.
+  // After FindLeastLoad, if there is a cut: by node, whether it comes before `node` where the load
+  // is least; as few or as many nodes as possible.
   [[nodiscard]] std::vector<uint8_t> NodesBefore(bool are_many) const;
 
  private:
@@ -39,6 +46,7 @@ class Cutter {
   [[nodiscard]] uint32_t VertexOf(Node node) const { return vertices_[node]; }
 
   const Problem& problem_;
+  const int64_t size_;
   std::vector<Side> sides_;
   std::vector<uint32_t> vertices_;  // by node, of those that are free
   std::vector<Node> stack_;

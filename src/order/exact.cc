@@ -13,8 +13,6 @@
 namespace stowplan::order {
 namespace {
 
-constexpr size_t kMostNodes = 64;
-
 using Set = uint64_t;
 
 Set Only(Node node) { return Set{1} << node; }
@@ -37,7 +35,7 @@ class Search {
 
   std::optional<Order> Run(size_t most_states) {
     const Set all =
-        problem_.size() == kMostNodes ? ~Set{0} : Only(static_cast<Node>(problem_.size())) - 1;
+        problem_.size() == kMostExactNodes ? ~Set{0} : Only(static_cast<Node>(problem_.size())) - 1;
     reached_[0] = {.peak = std::numeric_limits<int64_t>::min()};
     open_.emplace(reached_[0].peak, 0, 0);
     while (!open_.empty()) {
@@ -125,7 +123,7 @@ class Search {
 
 std::optional<Order> FindBestOrder(const Problem& problem, int64_t capped_limit,
                                    size_t most_states) {
-  if (problem.size() > kMostNodes) return std::nullopt;
+  if (problem.size() > kMostExactNodes) return std::nullopt;
   return Search(problem, capped_limit).Run(most_states);
 }
 

@@ -2,6 +2,8 @@
 #include "order/find_problem.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "assign/can_share.h"
@@ -95,11 +97,13 @@ class Finder {
     parts_.edges = graph.edges;
   }
 
-  Problem Find() && {
+  Problem Find(std::vector<ValueId>* values) && {
     FindOwners();
     for (size_t b = 0; b < around_.analysis.buffers.size(); ++b) AddBuffer(BufferId(b));
     for (Node i = 0; i < graph_.instructions.size(); ++i) AddOverwrites(i);
     FindInner();
+    AllowForUnknown();
+    if (values != nullptr) *values = std::move(values_);
     return MakeProblem(std::move(parts_));
   }
 
@@ -126,7 +130,7 @@ class Finder {
       for (const InstrId id : module().schedule_of(computation)) enter(id, node);
     }
   }
-  // None for what lies outside of the computation, and for what has no node.
+  // None for what lies outside the computation, and for what has no node.
   [[nodiscard]] Node NodeAt(InstrId id) const {
     const CompId parent = module().instructions[id].parent;
     return parent == graph_.computation ? graph_.NodeOf(id) : owners_[parent.index];
@@ -198,6 +202,7 @@ class Finder {
     parts_.lives.push_back({.size = size, .begin = begin, .lasts = lasts, .is_capped = is_capped});
     parts_.touches.push_back(std::move(touches));
     life_of_value_[value.index] = life;
+    values_.push_back(value);
     return life;
   }
 
@@ -220,26 +225,49 @@ class Finder {
     if (module().instructions[id].opcode == Opcode::kCopy) return;
     const ValueFlow& flow = analysis().flow;
     const std::span<const InstrId> operands = module().operands_of(id);
+    const std::vector<ValueId> candidates = FindOverwritten(operands);
+    constexpr size_t kMostPairs = 1 << 20;
+    if (candidates.size() * flow.positions.count(id) > kMostPairs) return unknown_.push_back(node);
     for (uint32_t k = 0; k < flow.positions.count(id); ++k) {
       const PositionId output = flow.positions.At(id, k);
       for (const ValueId value : flow.at(output)) {
         if (flow.values[value].position != output || !IsAlone(value)) continue;
-        for (const InstrId operand : operands) {
-          for (const ValueId read : flow.at(flow.positions.top(operand))) {
-            if (!IsAlone(read) ||
-                std::ranges::find(operands, flow.instruction(read)) == operands.end() ||
-                !share_.CanShare(flow.values[read].position, output))
-              continue;
-            parts_.overwrites.push_back(
-                {node, life_of_value_[value.index], life_of_value_[read.index]});
-          }
+        for (const ValueId read : candidates) {
+          if (!share_.CanShare(flow.values[read].position, output)) continue;
+          parts_.overwrites.push_back(
+              {node, life_of_value_[value.index], life_of_value_[read.index]});
         }
       }
     }
   }
+  // Values of operands, defined by operands, alone in their buffers.
+  [[nodiscard]] std::vector<ValueId> FindOverwritten(std::span<const InstrId> operands) const {
+    const ValueFlow& flow = analysis().flow;
+    std::vector<InstrId> sorted(operands.begin(), operands.end());
+    std::ranges::sort(sorted, {}, &InstrId::index);
+    std::vector<ValueId> found;
+    for (const InstrId operand : operands) {
+      for (const ValueId read : flow.at(flow.positions.top(operand))) {
+        if (IsAlone(read) &&
+            std::ranges::binary_search(sorted, flow.instruction(read).index, {}, &InstrId::index))
+          found.push_back(read);
+      }
+    }
+    return found;
+  }
   [[nodiscard]] bool IsAlone(ValueId id) const {
     return life_of_value_[id.index] != kNoLife &&
            analysis().buffers.values_of(analysis().buffers.of(id)).size() == 1;
+  }
+
+  // Where nobody looked what could be overwritten, the bound counts no result.
+  void AllowForUnknown() {
+    if (unknown_.empty()) return;
+    if (parts_.least_inner.empty()) parts_.least_inner = parts_.inner;
+    for (const Life& life : parts_.lives) {
+      if (life.begin != kNoNode && std::ranges::binary_search(unknown_, life.begin))
+        parts_.least_inner[life.begin] -= life.size;
+    }
   }
 
   // What callees add to what is alive at their caller.
@@ -268,8 +296,28 @@ class Finder {
   ShareRules share_;
   std::vector<Node> owners_;             // by computation
   std::vector<uint32_t> life_of_value_;  // by value
+  std::vector<ValueId> values_;          // by life
+  std::vector<Node> unknown_;            // too large to look what they can overwrite; ascending
   ProblemParts parts_;
 };
+
+// Loads and cuts add sizes up, those of overwritten lives twice. This much they may be together.
+constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max() / 8;
+
+bool FitsTogether(const Surroundings& around) {
+  int64_t sum = 0;
+  for (size_t b = 0; b < around.countings.size(); ++b) {
+    if (around.countings[b] == Counting::kNot) continue;
+    const int64_t alignment = around.rules.AlignmentOf(around.measured.buffer_colors[b]);
+    const int64_t size = *CheckedRoundUp(around.measured.sizes[b], alignment);
+    // Each value of a buffer is a life.
+    const auto values = static_cast<int64_t>(around.analysis.buffers.values_of(BufferId(b)).size());
+    const std::optional<int64_t> bytes = CheckedMultiply(size, values);
+    if (!bytes || *bytes > kMostBytes - sum) return false;
+    sum += *bytes;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -285,13 +333,17 @@ Result<Surroundings> FindSurroundings(const hlo::Module& module, const Analysis&
                          .effects = FindEffects(module)};
   for (size_t b = 0; b < analysis.buffers.size(); ++b)
     around.countings.push_back(CountingOf(around, BufferId(b), objective));
+  if (!FitsTogether(around))
+    return Fail("stowplan",
+                "no order of the instructions is searched: the program's buffers together are too "
+                "large to be added up");
   around.loads = LoadsOf(around);
   return around;
 }
 
-Problem FindProblem(const Surroundings& around, const Graph& graph,
-                    std::span<const int64_t> slacks) {
-  return Finder(around, graph, slacks).Find();
+Problem FindProblem(const Surroundings& around, const Graph& graph, std::span<const int64_t> slacks,
+                    std::vector<ValueId>* values) {
+  return Finder(around, graph, slacks).Find(values);
 }
 
 }  // namespace stowplan::order

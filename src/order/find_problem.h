@@ -40,7 +40,8 @@ Result<Surroundings> FindSurroundings(const hlo::Module& module, const Analysis&
 
 // The inner bytes of nodes that call computations are those of the order in which these are now.
 // `slacks`: by computation, how far its peak may be above the best of all its orders.
-Problem FindProblem(const Surroundings& around, const Graph& graph,
-                    std::span<const int64_t> slacks);
+// `values`, if given: by life, the value whose life it is; those of a buffer follow each other.
+Problem FindProblem(const Surroundings& around, const Graph& graph, std::span<const int64_t> slacks,
+                    std::vector<ValueId>* values = nullptr);
 
 }  // namespace stowplan::order

@@ -100,13 +100,13 @@ std::vector<uint32_t> CountBefore(const Problem& problem) {
   return waiting;
 }
 
+}  // namespace
+
 std::vector<uint32_t> PlacesIn(std::span<const Node> order) {
   std::vector<uint32_t> places(order.size());
   for (uint32_t k = 0; k < order.size(); ++k) places[order[k]] = k;
   return places;
 }
-
-}  // namespace
 
 Order DepthFirstOrder(const Problem& problem, DepthFirstRule rule) {
   const std::vector<int64_t> sizes = SizesBegun(problem);
@@ -243,8 +243,10 @@ Order ListOrder(const Problem& problem, std::span<const Node> order, ListRule ru
 }
 
 Order LimitedOrder(const Problem& problem, std::span<const Node> order, int64_t limit) {
-  // How many of those that could be next are looked at.
+  // How many of those that could be next are looked at, and how often one that touches many lives.
   constexpr size_t kMostTries = 64;
+  constexpr size_t kManyLives = 256;
+  constexpr uint8_t kMostLooks = 64;
   const std::vector<uint32_t> places = PlacesIn(order);
   Growth growth(problem);
   std::set<std::pair<uint32_t, Node>> ready;
@@ -253,6 +255,7 @@ Order LimitedOrder(const Problem& problem, std::span<const Node> order, int64_t 
   for (Node i = 0; i < problem.size(); ++i) {
     if (waiting[i] == 0) ready.emplace(places[i], i);
   }
+  std::vector<uint8_t> looks(problem.size(), 0);
   Order limited;
   limited.reserve(problem.size());
   while (!ready.empty()) {
@@ -260,6 +263,10 @@ Order LimitedOrder(const Problem& problem, std::span<const Node> order, int64_t 
     int64_t least = std::numeric_limits<int64_t>::max();
     size_t tries = 0;
     for (auto next = ready.begin(); next != ready.end() && tries < kMostTries; ++next, ++tries) {
+      if (problem.touched[next->second].size() > kManyLives && looks[next->second]++ > kMostLooks) {
+        --looks[next->second];
+        continue;
+      }
       const int64_t taken = growth.Taken(next->second);
       if (taken < least) {
         least = taken;

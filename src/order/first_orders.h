@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders to begin a search with, each by a rule of its own, in near linear time.
+// Orders to begin a search with, each by a rule of its own, in near linear time; and how many steps
+// (effort.h) each takes for each unit of the problem's size.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "order/problem.h"
 
@@ -18,9 +20,11 @@ enum class DepthFirstRule : uint8_t {
 inline constexpr DepthFirstRule kDepthFirstRules[] = {
     DepthFirstRule::kMostReleased, DepthFirstRule::kMostNeeded, DepthFirstRule::kGiven,
     DepthFirstRule::kGivenBackwards};
+inline constexpr int64_t kDepthFirstSteps = 12;
 Order DepthFirstOrder(const Problem& problem, DepthFirstRule rule);
 
 // The order, but each node that takes more than it frees comes right before its first user.
+inline constexpr int64_t kLateSteps = 6;
 Order LateOrder(const Problem& problem, std::span<const Node> order);
 
 // Which of the nodes that could be next is taken. Ties go to the order that is given.
@@ -31,9 +35,14 @@ enum class ListRule : uint8_t {
 };
 inline constexpr ListRule kListRules[] = {ListRule::kLeastGrowth, ListRule::kFreeing,
                                           ListRule::kShrinking};
+inline constexpr int64_t kListSteps = 12;
 Order ListOrder(const Problem& problem, std::span<const Node> order, ListRule rule);
 
 // The order, but a node whose load would exceed `limit` waits for others if that helps.
+inline constexpr int64_t kLimitedSteps = 12;
 Order LimitedOrder(const Problem& problem, std::span<const Node> order, int64_t limit);
+
+// By node: its place.
+std::vector<uint32_t> PlacesIn(std::span<const Node> order);
 
 }  // namespace stowplan::order

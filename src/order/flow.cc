@@ -29,6 +29,7 @@ bool Network::FindLevels() {
   queue_.assign(1, kSource);
   for (size_t i = 0; i < queue_.size(); ++i) {
     for (uint32_t e = first_[queue_[i]]; e != kNone; e = edges_[e].next) {
+      ++steps_;
       if (edges_[e].capacity == 0 || levels_[edges_[e].to] != kNone) continue;
       levels_[edges_[e].to] = levels_[queue_[i]] + 1;
       queue_.push_back(edges_[e].to);
@@ -43,8 +44,11 @@ int64_t Network::Push() {
   uint32_t vertex = kSource;
   while (vertex != kSink) {
     uint32_t& e = current_[vertex];
-    while (e != kNone && (edges_[e].capacity == 0 || levels_[edges_[e].to] != levels_[vertex] + 1))
+    while (e != kNone &&
+           (edges_[e].capacity == 0 || levels_[edges_[e].to] != levels_[vertex] + 1)) {
+      ++steps_;
       e = edges_[e].next;
+    }
     if (e != kNone) {
       path_.push_back(e);
       vertex = edges_[e].to;
@@ -64,12 +68,19 @@ int64_t Network::Push() {
   return pushed;
 }
 
-int64_t Network::FindLeastCut() {
+int64_t Network::FindLeastCut(int64_t most_steps) {
   int64_t flow = 0;
+  steps_ = 0;
+  is_exact_ = false;
   while (FindLevels()) {
     current_ = first_;
-    for (int64_t pushed = Push(); pushed != 0; pushed = Push()) flow += pushed;
+    for (int64_t pushed = Push(); pushed != 0; pushed = Push()) {
+      flow += pushed;
+      if (steps_ > most_steps) return flow;
+    }
+    if (steps_ > most_steps) return flow;
   }
+  is_exact_ = true;
   return flow;
 }
 

@@ -2,6 +2,7 @@
 // The least cut between two vertices of a network (Dinic's algorithm).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -20,10 +21,18 @@ class Network {
   // Requires that all limited capacities together fit in 64 bits.
   void AddEdge(uint32_t from, uint32_t to, int64_t capacity);
 
-  // What the least cut costs. Requires that no path of unlimited edges leads to the sink.
-  int64_t FindLeastCut();
-  // After FindLeastCut: the source's side of the least cut, as small or as large as possible.
+  // What the least cut costs. Requires that no path of unlimited edges leads to the sink. Ends
+  // after about `most_steps`, then with less than that, which is still a bound below it.
+  int64_t FindLeastCut(int64_t most_steps = kUnlimited);
+  // Of the last FindLeastCut: whether it came to its end, and how many steps it took.
+  [[nodiscard]] bool is_exact() const { return is_exact_; }
+  [[nodiscard]] int64_t steps() const { return steps_; }
+  // After an exact FindLeastCut: the source's side of the least cut, as small or as large as
+  // possible.
   [[nodiscard]] std::vector<uint8_t> SourceSide(bool is_large) const;
+  // After FindLeastCut: what flows along an edge, by the number of edges that were added before it.
+  // All of it together proves that no cut costs less.
+  [[nodiscard]] int64_t FlowOn(size_t edge) const { return edges_[2 * edge + 1].capacity; }
 
  private:
   struct Edge {
@@ -42,6 +51,8 @@ class Network {
   std::vector<uint32_t> current_;  // by vertex: the edge to try next
   std::vector<uint32_t> queue_;
   std::vector<uint32_t> path_;
+  int64_t steps_ = 0;
+  bool is_exact_ = false;
 };
 
 }  // namespace stowplan::order

@@ -23,6 +23,8 @@ class Lists {
   }
 
   [[nodiscard]] size_t size() const { return begins_.empty() ? 0 : begins_.size() - 1; }
+  // Of all lists together.
+  [[nodiscard]] size_t total() const { return items_.size(); }
   [[nodiscard]] std::span<const uint32_t> operator[](size_t list) const {
     return std::span(items_).subspan(begins_[list], begins_[list + 1] - begins_[list]);
   }

@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/checked_math.h"
+#include "order/certificate.h"
+#include "order/effects.h"
 #include "order/overlap.h"
 #include "order/solve.h"
+#include "order/solve_quickly.h"
 
 namespace stowplan::order {
 namespace {
@@ -37,12 +41,21 @@ void SetSchedule(hlo::Module& module, CompId id, std::span<const InstrId> order)
 }
 
 // Whether to look for a better order of a computation.
-enum class Chance : uint8_t { kNone, kWorthwhile, kTooLow };
+enum class Chance : uint8_t {
+  kNone,        // there is but one
+  kWorthwhile,  // it has a part in the peak
+  kTooLow,      // it has not; how far its order is from the best still matters for the bound
+  kLeftOut,     // nothing is known about it
+};
 
 class Reorderer {
  public:
   Reorderer(hlo::Module& module, const Rules& rules, const ReorderOptions& options)
-      : module_(module), rules_(rules), options_(options), slacks_(module.computations.size(), 0) {}
+      : module_(module),
+        rules_(rules),
+        options_(options),
+        slacks_(module.computations.size(), 0),
+        sections_(module.computations.size()) {}
 
   Result<std::vector<ReorderedComputation>> Run() && {
     STOWPLAN_TRY(Analysis analysis, Analyze(module_, rules_.analysis));
@@ -54,8 +67,7 @@ class Reorderer {
       if (height == 0) Choose(around);
       bool has_changed = false;
       for (size_t c = 0; c < heights.size(); ++c) {
-        if (heights[c] == height && chances_[c] == Chance::kWorthwhile)
-          has_changed |= ReorderOne(around, CompId(c));
+        if (heights[c] == height && IsLookedAt(c)) has_changed |= ReorderOne(around, CompId(c));
       }
       if (has_changed && height < highest) {
         STOWPLAN_TRY(analysis, Analyze(module_, rules_.analysis));
@@ -80,16 +92,49 @@ class Reorderer {
       };
       if (std::ranges::count_if(module_.schedule_of(CompId(c)), is_work) < 2) continue;
       chances_[c] = std::ranges::max(inside) >= peak / 2 ? Chance::kWorthwhile : Chance::kTooLow;
-      // Nothing is known about the orders of what is not looked at.
-      if (chances_[c] == Chance::kTooLow) slacks_[c] = peak;
     }
     chances_[module_.entry.index] = Chance::kWorthwhile;
+    // A problem takes a look at each buffer of the module.
+    constexpr size_t kMostLooks = 20'000'000;
+    size_t left = kMostLooks / (around.analysis.buffers.size() + 1) + 1;
+    LeaveOut(Chance::kWorthwhile, left, peak);
+    LeaveOut(Chance::kTooLow, left, peak);
+    ShareEffort();
+  }
+  // All but the first `left` of these.
+  void LeaveOut(Chance chance, size_t& left, int64_t peak) {
+    for (size_t c = 0; c < chances_.size(); ++c) {
+      if (chances_[c] != chance || CompId(c) == module_.entry) continue;
+      if (left > 0) {
+        --left;
+        continue;
+      }
+      chances_[c] = Chance::kLeftOut;
+      // Nothing is known about its orders.
+      slacks_[c] = peak;
+    }
+  }
+  // Half of it is for the entry, the other half for all that it calls, by their sizes.
+  void ShareEffort() {
+    size_t sum = 0;
+    for (size_t c = 0; c < chances_.size(); ++c) {
+      if (IsLookedAt(c) && CompId(c) != module_.entry) sum += module_.schedule_of(CompId(c)).size();
+    }
+    callee_effort_ = DefaultEffort(sum) / 2 / static_cast<int64_t>(sum + 1);
+  }
+  [[nodiscard]] bool IsLookedAt(size_t computation) const {
+    return chances_[computation] == Chance::kWorthwhile || chances_[computation] == Chance::kTooLow;
   }
 
   bool ReorderOne(const Surroundings& around, CompId id) {
     const Graph graph = MakeGraph(module_, id, around.effects);
-    const Solved solved = SolveWithOverlap(around, graph);
-    const Answer& answer = solved.answer;
+    Solved solved = SolveWithOverlap(around, graph);
+    Answer& answer = solved.answer;
+    if (chances_[id.index] == Chance::kTooLow) {
+      answer.order = GivenOrder(solved.problem);
+      answer.peak = answer.given_peak;
+    }
+    slacks_[id.index] = std::max<int64_t>(answer.peak - answer.bound, 0);
     done_.push_back(
         {.computation = id,
          .given_peak = answer.given_peak,
@@ -97,18 +142,28 @@ class Reorderer {
          .bound = answer.bound,
          .witness = answer.witness == kNoNode ? InstrId() : graph.instructions[answer.witness],
          .overlap = solved.overlap,
-         .lost_overlap = solved.lost_overlap});
-    slacks_[id.index] = std::max<int64_t>(answer.peak - answer.bound, 0);
+         .lost_overlap = solved.lost_overlap,
+         .certificate = options_.certifies ? Certify(graph, solved) : std::string()});
+    sections_[id.index] = done_.size() - 1;
     if (!done_.back().is_changed()) return false;
     SetSchedule(module_, id, FullOrder(module_, graph, answer.order));
     return true;
   }
 
   struct Solved {
+    Problem problem;  // the one whose orders the bound is about
     Answer answer;
     int64_t overlap = 0;
     int64_t lost_overlap = 0;
   };
+
+  [[nodiscard]] std::string Certify(const Graph& graph, const Solved& solved) const {
+    const Answer& answer = solved.answer;
+    return WriteSection("computation", module_, graph, solved.problem,
+                        {.order = answer.order,
+                         .bound = Claim::Bound{.bytes = answer.bound, .witness = answer.witness},
+                         .calls = FindCalls(module_, graph, sections_)});
+  }
 
   // Those pairs that most work overlaps with are kept as they are, as few as possible.
   Solved SolveWithOverlap(const Surroundings& around, const Graph& graph) const {
@@ -118,15 +173,23 @@ class Reorderer {
     std::vector<size_t> by_work(pairs.size());
     std::iota(by_work.begin(), by_work.end(), 0);
     std::ranges::stable_sort(by_work, std::greater(), [&](size_t k) { return given[k]; });
+    const auto nodes = static_cast<int64_t>(graph.instructions.size());
+    const int64_t effort = graph.computation == module_.entry
+                               ? DefaultEffort(graph.instructions.size())
+                               : callee_effort_ * nodes;
     const auto solve = [&](size_t kept) {
       std::vector<AsyncPair> kept_pairs;
+      kept_pairs.reserve(kept);
       for (size_t k = 0; k < kept; ++k) kept_pairs.push_back(pairs[by_work[k]]);
       std::ranges::sort(kept_pairs, {}, &AsyncPair::done);
       Graph constrained = graph;
       KeepOverlap(kept_pairs, graph.instructions.size(), constrained.edges);
-      const Problem problem = FindProblem(around, constrained, slacks_);
-      Solved solved = {.answer = Solve(problem, {.should_stop = options_.should_stop})};
-      const std::vector<int64_t> now = OverlappedWork(problem, pairs, solved.answer.order);
+      Solved solved = {.problem = FindProblem(around, constrained, slacks_), .answer = {}};
+      solved.answer =
+          options_.is_quick
+              ? SolveQuickly(solved.problem)
+              : Solve(solved.problem, {.should_stop = options_.should_stop, .effort = effort});
+      const std::vector<int64_t> now = OverlappedWork(solved.problem, pairs, solved.answer.order);
       for (size_t k = 0; k < pairs.size(); ++k) {
         solved.overlap = SaturatingAdd(solved.overlap, given[k]);
         solved.lost_overlap =
@@ -141,9 +204,9 @@ class Reorderer {
     if (options_.overlap_loss == 0 || pairs.empty()) return solve(pairs.size());
     size_t low = 0;
     size_t high = pairs.size();
-    Solved best = solve(0);
-    if (is_allowed(best)) return best;
-    best = solve(high);
+    Solved unlimited = solve(0);
+    if (is_allowed(unlimited)) return unlimited;
+    Solved best = solve(high);
     while (low + 1 < high) {
       const size_t middle = low + (high - low) / 2;
       Solved next = solve(middle);
@@ -154,6 +217,10 @@ class Reorderer {
         low = middle;
       }
     }
+    // Which pairs are kept is a choice: only what holds without it holds for all orders.
+    best.problem = std::move(unlimited.problem);
+    best.answer.bound = unlimited.answer.bound;
+    best.answer.witness = unlimited.answer.witness;
     return best;
   }
 
@@ -162,7 +229,9 @@ class Reorderer {
   const ReorderOptions& options_;
   std::vector<int64_t> slacks_;  // by computation
   std::vector<Chance> chances_;  // by computation
+  int64_t callee_effort_ = 0;    // by instruction of a callee
   std::vector<ReorderedComputation> done_;
+  std::vector<std::optional<size_t>> sections_;  // by computation: its row in `done_`
 };
 
 }  // namespace
@@ -172,6 +241,23 @@ Result<Reordered> Reorder(const hlo::Module& module, const Rules& rules,
   Reordered result = {.module = module, .computations = {}};
   STOWPLAN_TRY(result.computations, Reorderer(result.module, rules, options).Run());
   return result;
+}
+
+bool KeepsWhatIsKept(const hlo::Module& given, const hlo::Module& other) {
+  const std::vector<uint8_t> effects = FindEffects(given);
+  std::vector<uint32_t> places(given.instructions.size(), 0);
+  for (size_t c = 0; c < given.computations.size(); ++c) {
+    const std::span<const InstrId> order = other.schedule_of(CompId(c));
+    if (std::ranges::equal(order, given.schedule_of(CompId(c)))) continue;
+    for (uint32_t k = 0; k < order.size(); ++k) places[order[k].index] = k;
+    Graph graph = MakeGraph(given, CompId(c), effects);
+    KeepOverlap(FindAsyncPairs(given, graph), graph.instructions.size(), graph.edges);
+    const auto place = [&](Node node) { return places[graph.instructions[node].index]; };
+    for (const auto& [from, to] : graph.edges) {
+      if (place(from) > place(to)) return false;
+    }
+  }
+  return true;
 }
 
 Result<int64_t> FindPeak(const hlo::Module& module, const Analysis& analysis, const Rules& rules) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "assign/rules.h"
@@ -19,6 +20,8 @@ struct ReorderOptions {
   int64_t overlap_loss = 0;
   Objective objective = Objective::kAll;
   std::function<bool()> should_stop;
+  bool is_quick = false;   // a small effort; `should_stop` is not asked
+  bool certifies = false;  // write down what proves the answers
 };
 
 // What became of a computation.
@@ -31,6 +34,7 @@ struct ReorderedComputation {
   // Bytes touched by the work between starts and dones, before, and what of it went elsewhere.
   int64_t overlap = 0;
   int64_t lost_overlap = 0;
+  std::string certificate;  // a section (order/certificate.h), if it was asked for
 
   [[nodiscard]] bool is_changed() const { return peak < given_peak; }
 };
@@ -43,6 +47,11 @@ struct Reordered {
 // Requires a scheduled module without complaints (hlo::Verify).
 Result<Reordered> Reorder(const hlo::Module& module, const Rules& rules,
                           const ReorderOptions& options);
+
+// Whether another schedule of the same module keeps what Reorder keeps: dependencies, the order of
+// effects, roots at the end, and the work between starts and dones. (What overwrites values before
+// they are read is for the checker to find.)
+bool KeepsWhatIsKept(const hlo::Module& given, const hlo::Module& other);
 
 // The peak of a module's own order, by Objective::kAll.
 Result<int64_t> FindPeak(const hlo::Module& module, const Analysis& analysis, const Rules& rules);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "order/problem.h"
 
@@ -14,7 +15,13 @@ struct SolveOptions {
   // Called from time to time; true ends the search with the best order so far. If it is never true,
   // the answer depends on the problem alone.
   std::function<bool()> should_stop;
+  // In steps of a few nanoseconds (effort.h); none: DefaultEffort.
+  std::optional<int64_t> effort = {};
+  bool needs_bound = true;  // otherwise Answer::bound may be 0
 };
+
+// Grows with the problem, up to some seconds.
+int64_t DefaultEffort(size_t nodes);
 
 struct Answer {
   Order order;  // the given one if none better was found
@@ -23,6 +30,7 @@ struct Answer {
   // No order has a lower peak. It is the least load that `witness` can have.
   int64_t bound = 0;
   Node witness = kNoNode;
+  int64_t steps = 0;  // how much effort it took
 
   [[nodiscard]] bool is_optimal() const { return peak <= bound; }
 };

@@ -17,7 +17,7 @@ namespace {
 using advise::Advice;
 using advise::AdviceReport;
 
-// A paragraph after a dash.
+// A list item that starts with a dash.
 void AppendItem(std::string_view words, std::string& out) {
   const size_t begin = out.size();
   AppendParagraph(words, 5, out);

@@ -49,7 +49,7 @@ std::string SignedBytes(int64_t bytes) {
 
 namespace {
 
-// What became of the largest value of a cause, when its kind says it.
+// What became of the largest value of a cause, when the kind of the cause tells.
 std::string_view KindChange(const Cause& cause) {
   using explain::Kind;
   if (!cause.kind_a || !cause.kind_b || cause.kind_a == cause.kind_b) return {};
@@ -79,7 +79,7 @@ std::string CauseText(const Cause& cause) {
 std::string Headline(const DiffView& view) {
   const size_t main = view.main_space();
   const SpaceDiff& space = view.diff.spaces[main];
-  // Of several memory spaces, which one.
+  // Which memory space, when there are several.
   const std::string of =
       view.diff.spaces.size() > 2 ? " of " + SpaceLabel(view, space) : std::string();
   std::string text;
@@ -165,7 +165,7 @@ void AppendCause(const DiffView& view, const SpaceDiff& space, const Cause& caus
   constexpr size_t kParts = 3;
   for (size_t i = 0; i < std::min(kParts, cause.parts.size()); ++i) {
     const diff::CausePart& part = cause.parts[i];
-    // Where all of it is at one place, the name has said so.
+    // When all of it is in one place, the name says so already.
     const bool is_named = cause.is_resize || cause.parts.size() > 1;
     if (is_named)
       out += fmt::format("{:>17}{:>11}  {}\n", "", SignedBytes(part.bytes),
@@ -250,7 +250,7 @@ void AppendRows(const std::vector<DiffRow>& rows, std::string& out) {
   table.Append(out);
 }
 
-// All together, and each memory space where there are several.
+// The total, and each memory space when there are several.
 void AppendTotals(const DiffView& view, std::string& out) {
   const SpaceDiff& all = view.diff.spaces[0];
   if (view.diff.has_peak) {
@@ -293,7 +293,7 @@ void AppendCounts(const diff::Counts& counts, std::string& out) {
   out += text;
 }
 
-// What one of them does not tell, and the other does.
+// What one of them tells and the other does not.
 void AppendUnknown(std::string_view name, const explain::Picture& picture,
                    const explain::Picture& other, std::string& out) {
   for (const std::string& sentence : picture.unknown) {

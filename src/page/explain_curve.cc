@@ -164,7 +164,7 @@ std::string Escaped(std::string_view text) {
 
 }  // namespace
 
-// A panel for each memory space; of a long program, the highest level of each pixel.
+// A panel for each memory space; in a long program, each pixel shows its highest level.
 std::string CurveSvg(const ExplainView& view) {
   constexpr int kWidth = 960;
   constexpr int kHeight = 200;

@@ -53,6 +53,7 @@ class Writer {
     json_.BeginArray("not_known");
     for (const std::string& sentence : picture_.unknown) json_.Value(std::string_view(sentence));
     json_.End();
+    WriteOrder();
     if (report::HasPeak(report_)) {
       WritePeaks();
       WriteMoment();
@@ -76,6 +77,26 @@ class Writer {
     const std::vector<std::string_view>& sequence = report_.live_ranges->sequence;
     if (time >= 0 && static_cast<size_t>(time) < sequence.size())
       json_.Field("instruction", sequence[static_cast<size_t>(time)]);
+  }
+
+  void WriteOrder() {
+    const OrderGlance& order = view_.order;
+    if (!order.facts && order.reason.empty()) return;
+    json_.BeginObject("order");
+    if (order.facts) {
+      json_.Field("status", order.facts->given_load <= order.facts->bound ? "optimal"
+                            : order.facts->load < order.facts->given_load ? "better found"
+                                                                          : "none found");
+      json_.Field("given_load", order.facts->given_load);
+      json_.Field("load", order.facts->load);
+      json_.Field("bound", order.facts->bound);
+      if (!order.facts->witness.empty())
+        json_.Field("witness", std::string_view(order.facts->witness));
+    } else {
+      json_.Field("status", "not searched");
+      json_.Field("reason", std::string_view(order.reason));
+    }
+    json_.End();
   }
 
   void WritePeaks() {

@@ -10,6 +10,7 @@
 #include "explain/padding.h"
 #include "explain/xla_peak.h"
 #include "page/explain_view.h"
+#include "page/order_page.h"
 #include "page/text.h"
 #include "report/derive.h"
 
@@ -55,7 +56,7 @@ constexpr std::string_view kRowsFor[] = {"value",     "source line", "call stack
 
 std::string_view WordsFor(By by) { return kRowsFor[static_cast<size_t>(by)]; }
 
-// Sizes and shares in front leave this much.
+// The width that sizes and shares leave.
 constexpr size_t kNameWidth = 43;
 
 std::string RowName(const ExplainView& view, const Partition& partition, const Row& row) {
@@ -207,6 +208,14 @@ std::string PaddingPage(const ExplainView& view) {
 
 namespace {
 
+void AppendOrder(const ExplainView& view, std::string& out) {
+  if (view.order.facts) AppendParagraph(GlanceSentence(*view.order.facts), 2, out);
+  if (view.order.reason.empty()) return;
+  AppendParagraph(view.order.reason + (view.speech == Speech::kPython ? "; r.order() looks"
+                                                                      : "; `stowplan order` looks"),
+                  2, out);
+}
+
 void AppendHead(const ExplainView& view, std::string& out) {
   const explain::Picture& picture = view.picture;
   const explain::Footprint split = explain::FootprintOf(picture, view.moment);
@@ -234,6 +243,7 @@ void AppendHead(const ExplainView& view, std::string& out) {
     }
   }
   if (view.is_made) out += kOwnPlan;
+  AppendOrder(view, out);
 }
 
 void AppendSpaces(const ExplainView& view, std::string& out) {

@@ -12,6 +12,7 @@
 #include "explain/partition.h"
 #include "explain/picture.h"
 #include "explain/why.h"
+#include "session/best_order.h"
 #include "stowplan/base/speech.h"
 
 namespace stowplan::page {
@@ -29,6 +30,7 @@ struct ExplainView {
   bool is_peak = false;  // the moment is the space's peak
   size_t limit = 10;     // rows per table; 0: all
   Speech speech = Speech::kCommandLine;
+  OrderGlance order = {};  // what the order of instructions costs
 
   [[nodiscard]] const explain::Curve& curve() const;
 };

@@ -20,14 +20,14 @@ int64_t PeakOf(const CountedModule& row) {
 
 HiddenModules SelectModules(CountedModules& counted, const ListOptions& options) {
   std::vector<CountedModule>& modules = counted.modules;
-  // They come by name, which begins with the number of the module: the order of time.
+  // They come sorted by name, which begins with the module's number: the order of compilation.
   switch (options.sort) {
     case ReportSort::kPeak:
       std::ranges::stable_sort(modules, std::greater(), PeakOf);
       break;
     case ReportSort::kName:
       std::ranges::stable_sort(modules, {}, [](const CountedModule& row) {
-        // Behind "module_0003.", and the folder stays.
+        // After "module_0003."; the folder stays.
         const size_t name = row.input.name.rfind('/') + 1;
         const size_t dot = row.input.name.find('.', name);
         return dot == std::string::npos ? row.input.name.substr(name)

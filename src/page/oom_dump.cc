@@ -31,7 +31,7 @@ bool IsMeant(const oom::Incident& incident, const CountedModule& module) {
   return incident.requested && Agree(*incident.requested, temporaries);
 }
 
-// The module that the log is about; empty when it does not show which one.
+// The module that the log is about; empty when the log does not tell.
 std::string ModuleOf(const oom::Incident& incident, const Inputs& inputs,
                      const PlanOptions& options) {
   if (!incident.executable.empty() && inputs.modules.size() + inputs.programs.size() > 1) {
@@ -49,7 +49,7 @@ std::string ModuleOf(const oom::Incident& incident, const Inputs& inputs,
   return found == counted.modules.end() ? std::string() : found->input.name;
 }
 
-// What fills the peak of the memory space that takes most.
+// What fills the peak of the largest memory space.
 void AppendPeak(const OomDump& dump, const explain::Picture& picture, std::string& out) {
   const Result<report::Summary> summary = report::Summarize(*dump.planned.report);
   if (!summary || summary->spaces.empty() || !report::HasPeak(*dump.planned.report)) return;
@@ -82,7 +82,7 @@ Result<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options) 
   advise_options.should_stop = std::exchange(dump.options.should_stop, {});
   Result<advise::AdviceReport> advice =
       advise::AdvisePlanned(dump.planned, dump.options.plan, std::move(advise_options));
-  // What cannot be advised on is said on the page.
+  // The page says where there is no advice.
   if (advice) {
     dump.advice = *std::move(advice);
   } else if (const Diagnostic* const first = FirstError(advice.error())) {
@@ -145,7 +145,7 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
   }
   std::string page =
       AdvicePage(*dump.advice, dump.planned.name, {.limit = 3, .speech = dump.options.plan.speech});
-  // Options of another command are named under "Next".
+  // Options of other commands are named under "Next".
   page.resize(std::min(page.find("--refused lists"), page.size()));
   out += page;
   return out;

@@ -78,7 +78,7 @@ void AppendBuffers(const OomView& view, const Incident& incident, std::string& o
     const size_t without_name = row.size();
     if (!buffer.shape.empty()) row += "  " + ShortenedShape(Printable(buffer.shape), 40);
     if (!buffer.instruction.empty()) row += "  " + Shortened(Printable(buffer.instruction), 24);
-    // Then the words are all that tells which one it is.
+    // Then only the words tell which one it is.
     const bool has_name = row.size() != without_name;
     if (!has_name) {
       const std::string words = OomWordsOf(buffer, without_name + 2);
@@ -94,7 +94,7 @@ void AppendBuffers(const OomView& view, const Incident& incident, std::string& o
   }
 }
 
-// A paragraph behind a number: "1. ", " 2. ".
+// A numbered paragraph: "1. ", " 2. ".
 void AppendNumbered(size_t number, std::string_view words, std::string& out) {
   const size_t begin = out.size();
   AppendParagraph(Printable(words), 5, out);

@@ -24,10 +24,10 @@ const BestHeap* MainHeap(const PlannedModule& planned) {
   return nullptr;
 }
 
-// What the user can do about it where Stowplan's order cannot be given to XLA.
+// What the user can do, since XLA does not take Stowplan's order.
 std::string FlagAdvice(const PlannedModule& planned) {
   if (!planned.target || planned.target->name != "cpu") return {};
-  return "XLA:CPU has a scheduler that looks at memory: compile with\n"
+  return "XLA:CPU has, at least since jaxlib 0.10, a scheduler that looks at memory: compile with\n"
          "  compiler_options={\"xla_cpu_scheduler_type\": "
          "\"CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED\"}\n";
 }
@@ -50,6 +50,26 @@ std::string OrderSentence(const OrderFacts& order) {
   }
   if (order.is_optimal()) return "the order of instructions is optimal: no other needs less memory";
   return "no better order was found; the present one is " + OrderProof(order);
+}
+
+std::string GlanceSentence(const OrderFacts& order) {
+  // Less than this is not worth a change.
+  const int64_t little = order.given_load / 1024;
+  const std::string given = HumanAndExactBytes(order.given_load);
+  if (order.given_load - order.load > little)
+    return fmt::format(
+        "the order of instructions costs {}: temporaries and results take {} at once, {} in a "
+        "better order, and at least {} in any",
+        HumanAndExactBytes(order.given_load - order.load), given, HumanAndExactBytes(order.load),
+        HumanAndExactBytes(order.bound));
+  if (order.given_load - order.bound <= little)
+    return fmt::format(
+        "no order of instructions needs less: temporaries and results take {} at once{}", given,
+        order.given_load == order.bound ? "" : ", and at most 0.1 % less in any order");
+  return fmt::format(
+      "no better order of instructions was found: temporaries and results take {} at once, and at "
+      "least {} in any order",
+      given, HumanAndExactBytes(order.bound));
 }
 
 std::string OrderPage(const PlannedModule& planned) {

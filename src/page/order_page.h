@@ -14,6 +14,9 @@ std::string OrderProof(const OrderFacts& order);
 // One sentence: what the module's order costs, or that no order is better.
 std::string OrderSentence(const OrderFacts& order);
 
+// The same about what is in use at once, if nothing was planned.
+std::string GlanceSentence(const OrderFacts& order);
+
 // `planned` has OrderFacts.
 std::string OrderPage(const PlannedModule& planned);
 std::string OrderJson(const PlannedModule& planned);

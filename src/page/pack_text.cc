@@ -22,7 +22,7 @@ std::vector<int64_t> PoolHeights(const pack::Problem& problem, const pack::Plan&
   return heights;
 }
 
-// How many bytes are not in the pool that they prefer.
+// How many bytes are not in their preferred pool.
 int64_t SpilledBytes(const pack::Problem& problem, const pack::Plan& plan) {
   int64_t bytes = 0;
   for (uint32_t b = 0; b < plan.pools.size(); ++b) {

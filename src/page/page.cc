@@ -29,6 +29,7 @@ Result<std::string> ExplainText(const PlannedModule& planned) {
   const auto largest = std::ranges::max_element(summary.spaces, {}, &report::SpaceTotal::bytes);
   if (largest != summary.spaces.end()) view.space = largest->color;
   view.moment = explain::MomentAt(picture, view.curve().peak.time, view.space);
+  view.order = GlanceAtOrder(planned, {});
   return page::ExplainPage(view);
 }
 

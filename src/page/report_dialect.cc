@@ -114,17 +114,4 @@ report::Parts PartsOf(const Report& report, const ReportDialect& dialect) {
           .usage = report.usage && dialect.usage != report::UsageReport::kNone};
 }
 
-std::string ReportDialectList() {
-  std::string out;
-  for (const report::NamedReportDialect& dialect : report::ReportDialects()) {
-    std::string line(dialect.name);
-    if (!dialect.aliases.empty()) {
-      line.resize(std::max<size_t>(line.size() + 2, 16), ' ');
-      line += "also " + std::string(dialect.aliases);
-    }
-    out += line + "\n";
-  }
-  return out;
-}
-
 }  // namespace stowplan::page

@@ -23,7 +23,4 @@ bool InstructionTextsDiffer(const report::Report& report, std::string_view diale
 // The parts that the report has and the dialect knows.
 report::Parts PartsOf(const report::Report& report, const report::ReportDialect& dialect);
 
-// The names, one per line.
-std::string ReportDialectList();
-
 }  // namespace stowplan::page

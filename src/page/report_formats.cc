@@ -24,7 +24,7 @@ Result<std::string> Refuse(std::string message, std::string hint = {}) {
   return Fail("stowplan", std::move(message), std::move(hint));
 }
 
-// The parts that --part names; of a dialect with one file for several, all that are in it.
+// The parts that --part names; in a dialect with one file for several parts, all in that file.
 report::Parts PartsNamed(std::string_view name, const report::ReportDialect& dialect) {
   const bool is_assignment = name == "assignment";
   const bool is_combined = is_assignment && !dialect.separate_files;

@@ -7,29 +7,16 @@
 
 #include "base/json_writer.h"
 #include "report/json.h"
+#include "report/summary.h"
 
 namespace stowplan::page {
 namespace {
 
 using report::AllocationKind;
 
-// As in the command's own texts, but as words that programs like.
+// A key of JSON, and the head of a column.
 std::string_view Key(AllocationKind kind) {
-  switch (kind) {
-    case AllocationKind::kThreadLocal:
-      return "thread_local";
-    case AllocationKind::kAliased:
-      return "aliased";
-    case AllocationKind::kParameter:
-      return "parameters";
-    case AllocationKind::kConstant:
-      return "constants";
-    case AllocationKind::kOutput:
-      return "outputs";
-    case AllocationKind::kTemporary:
-      break;
-  }
-  return "temporaries";
+  return kind == AllocationKind::kThreadLocal ? "thread_local" : report::Name(kind);
 }
 
 int64_t BytesOf(const std::vector<report::KindTotal>& kinds, AllocationKind kind) {

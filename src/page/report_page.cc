@@ -144,7 +144,7 @@ class Page {
     std::vector<AllocationId> heaps;
     for (size_t i = 0; i < report_.allocations.size(); ++i) {
       const Allocation& allocation = report_.allocations[AllocationId(i)];
-      // A single value fills its allocation; one without values is memory that a TPU keeps back.
+      // A single value fills its allocation; one without values is memory that a TPU reserves.
       if (allocation.is_temp() && allocation.values.size() != 1) heaps.emplace_back(i);
     }
     if (heaps.empty()) return;
@@ -170,7 +170,7 @@ class Page {
                              [&](AllocationId id) { return report_.allocations[id].size; });
   }
 
-  // How many of the allocations, which are sorted by size, are to be listed.
+  // How many of the allocations, sorted by size, to list.
   [[nodiscard]] size_t Shown(const std::vector<AllocationId>& ids) const {
     size_t count = 0;
     while (count < ids.size() && count < options_.limit &&
@@ -180,7 +180,7 @@ class Page {
     return count;
   }
 
-  // What is not listed, in one row; `first` is the cell before the words, if there is one.
+  // The rest in one row; `first` is the cell before the words, if there is one.
   void AddRest(const std::vector<AllocationId>& ids, size_t shown,
                std::optional<std::string_view> first, TextTable& table) const {
     if (shown == ids.size()) return;
@@ -284,7 +284,7 @@ class Page {
     BySource(live);
   }
 
-  // Values of one line of the user's program, or of none that is known.
+  // Values of one line of the user's program, or of no known line.
   struct SourceGroup {
     std::string source;
     int64_t bytes = 0;
@@ -312,7 +312,7 @@ class Page {
     return groups;
   }
 
-  // The live values again, where that says more than the list of them. Adds up to the peak.
+  // The live values again, grouped, when that says more than the list. Adds up to the peak.
   void BySource(const std::vector<report::LiveValue>& live) {
     const std::vector<SourceGroup> groups = GroupBySource(live);
     const bool has_sources = std::ranges::any_of(

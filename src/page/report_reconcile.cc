@@ -39,7 +39,7 @@ std::string ReconcilePage(const report::Report& report, const report::Summary& s
       const std::string figure = row.role == Role::kStep     ? "  + " + row.figure
                                  : row.role == Role::kResult ? "  = " + row.figure
                                                              : row.figure;
-      // Of an own plan, no file says anything.
+      // No file says anything about a plan that Stowplan made.
       table.Add({figure, Computed(row), options.is_made ? "" : FigureVerdict(row), row.how});
     }
     table.Append(out);

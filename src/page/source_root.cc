@@ -23,7 +23,7 @@ std::string PathBelow(const std::string& root, std::string_view file) {
   while (!relative.empty()) {
     const fs::path path = fs::path(root) / relative;
     if (fs::is_regular_file(path, error)) return path.string();
-    // Without the first folder: the tree may have been elsewhere.
+    // Without the first folder: the tree may have moved.
     auto rest = relative.begin();
     fs::path shorter;
     for (++rest; rest != relative.end(); ++rest) shorter /= *rest;

@@ -30,7 +30,7 @@ std::string Printable(std::string_view text) {
 
 namespace {
 
-// Where the character with this number begins.
+// Where the n-th character begins.
 size_t Offset(std::string_view text, size_t character) {
   size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -191,7 +191,7 @@ std::string_view WithoutBlanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-// How many bytes a unit is, in upper or lower case; nothing when there is no such unit.
+// The bytes in a unit, in upper or lower case; absent when there is no such unit.
 std::optional<double> BytesOfUnit(std::string_view unit) {
   std::string upper(unit);
   for (char& c : upper)

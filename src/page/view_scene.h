@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "explain/picture.h"
 #include "stowplan/session.h"
@@ -18,7 +19,8 @@ struct ViewOptions {
   std::optional<int64_t> budget;
   std::string source_root = {};  // empty: none
   bool is_best = false;          // show the plan of policy best,
-  bool is_against_best = false;  // or both plans side by side
+  bool is_against_best = false;  // or both plans side by side,
+  bool keeps_order = false;      // in the same order of instructions
 
   [[nodiscard]] bool needs_best() const { return is_best || is_against_best; }
 };
@@ -28,6 +30,8 @@ struct ShownInput {
   PlannedModule planned;
   explain::Picture picture;
   std::optional<PlannedModule> best;
+  std::vector<BestHeap>
+      given_heaps;  // what is proved about XLA's order; empty if policy best keeps it
   explain::Picture best_picture;
   Diagnostics problems;  // notes, and why there is no plan by policy best
 };

@@ -2,7 +2,10 @@
 #include "proto/rewrite.h"
 
 #include <optional>
+#include <span>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include <protozero/exception.hpp>
 
@@ -66,43 +69,201 @@ std::string Rewrite(std::string_view bytes, Replace replace) {
   return out;
 }
 
-std::string RewriteModule(std::string_view bytes, const hlo::Module& module) {
-  std::string out = Rewrite(bytes, [](uint32_t key, std::string_view) {
-    return key == BytesKey(ModuleField::kSchedule) ? std::optional<std::string>(std::in_place)
-                                                   : std::nullopt;
+template <class Field>
+bool IsField(uint32_t key, Field field) {
+  return key == VarintKey(field) || key == BytesKey(field);
+}
+
+template <class Field>
+void AppendNumber(Field field, int64_t number, std::string& out) {
+  AppendVarint(VarintKey(field), out);
+  AppendVarint(static_cast<uint64_t>(number), out);
+}
+
+// Copies of what a module was read from.
+class Copier {
+ public:
+  Copier(const hlo::Module& module, const ProtoOrigins& origins)
+      : module_(module), origins_(origins) {}
+
+  // Finds the messages of the module that was read.
+  void Read(std::string_view bytes) {
+    for (Message message(bytes); message.Next();) {
+      if (message.key() != BytesKey(ModuleField::kComputations)) {
+        message.Skip();
+        continue;
+      }
+      ReadComputation(message.Bytes());
+    }
+  }
+
+  // Nothing if an origin was not found.
+  [[nodiscard]] std::optional<std::string> Computations() const {
+    std::string out;
+    for (size_t c = 0; c < module_.computations.size(); ++c) {
+      const auto origin = computations_.find(origins_.computations[c]);
+      if (origin == computations_.end()) return std::nullopt;
+      const std::optional<std::string> copy = CopyOf(hlo::CompId(c), origin->second);
+      if (!copy) return std::nullopt;
+      AppendBytes(ModuleField::kComputations, *copy, out);
+    }
+    return out;
+  }
+
+ private:
+  struct Origin {
+    std::string_view bytes;
+    std::unordered_map<int64_t, std::string_view> instructions;  // by id
+  };
+
+  void ReadComputation(std::string_view bytes) {
+    int64_t id = 0;
+    Origin origin = {.bytes = bytes};
+    for (Message message(bytes); message.Next();) {
+      if (message.key() == VarintKey(ComputationField::kId)) {
+        id = message.Int64();
+      } else if (message.key() == BytesKey(ComputationField::kInstructions)) {
+        const std::string_view instruction = message.Bytes();
+        origin.instructions[IdOf(instruction)] = instruction;
+      } else {
+        message.Skip();
+      }
+    }
+    computations_[id] = std::move(origin);
+  }
+  static int64_t IdOf(std::string_view bytes) {
+    int64_t id = 0;
+    for (Message message(bytes); message.Next();) {
+      if (message.key() == VarintKey(InstructionField::kId)) {
+        id = message.Int64();
+      } else {
+        message.Skip();
+      }
+    }
+    return id;
+  }
+
+  [[nodiscard]] std::optional<std::string> CopyOf(hlo::CompId id, const Origin& origin) const {
+    const hlo::Computation& row = module_.computations[id];
+    std::string out = Rewrite(origin.bytes, [](uint32_t key, std::string_view) {
+      const bool is_new =
+          IsField(key, ComputationField::kName) || IsField(key, ComputationField::kInstructions) ||
+          IsField(key, ComputationField::kId) || IsField(key, ComputationField::kRootId);
+      return is_new ? std::optional<std::string>(std::in_place) : std::nullopt;
+    });
+    AppendBytes(ComputationField::kName, module_.name(id), out);
+    for (uint32_t k = 0; k < row.count; ++k) {
+      const hlo::InstrId instruction(size_t{row.first.index} + k);
+      const auto found = origin.instructions.find(origins_.instructions[instruction.index]);
+      if (found == origin.instructions.end()) return std::nullopt;
+      AppendBytes(ComputationField::kInstructions, CopyOf(instruction, found->second), out);
+    }
+    AppendNumber(ComputationField::kId, row.proto_id, out);
+    AppendNumber(ComputationField::kRootId, module_.proto_ids[row.root.index], out);
+    return out;
+  }
+
+  [[nodiscard]] std::string CopyOf(hlo::InstrId id, std::string_view origin) const {
+    const bool is_fusion = module_.instructions[id].opcode == hlo::Opcode::kFusion;
+    std::string out = Rewrite(origin, [&](uint32_t key, std::string_view) {
+      const bool is_new = IsField(key, InstructionField::kName) ||
+                          IsField(key, InstructionField::kId) ||
+                          IsField(key, InstructionField::kOperandIds) ||
+                          IsField(key, InstructionField::kControlPredecessorIds) ||
+                          (is_fusion && IsField(key, InstructionField::kCalledComputationIds));
+      return is_new ? std::optional<std::string>(std::in_place) : std::nullopt;
+    });
+    AppendBytes(InstructionField::kName, module_.name(id), out);
+    AppendNumber(InstructionField::kId, module_.proto_ids[id.index], out);
+    AppendIds(InstructionField::kOperandIds, module_.operands_of(id), out);
+    if (const auto* control = module_.FindAttribute(id, hlo::AttributeKey::kControlPredecessors))
+      AppendIds(InstructionField::kControlPredecessorIds,
+                hlo::Module::Rows(module_.instruction_pool, control->rows()), out);
+    if (is_fusion) {
+      std::string called;
+      for (const hlo::CompId callee : module_.called_by(id))
+        AppendVarint(static_cast<uint64_t>(module_.computations[callee].proto_id), called);
+      AppendBytes(InstructionField::kCalledComputationIds, called, out);
+    }
+    return out;
+  }
+  void AppendIds(InstructionField field, std::span<const hlo::InstrId> rows,
+                 std::string& out) const {
+    if (rows.empty()) return;
+    std::string ids;
+    for (const hlo::InstrId row : rows)
+      AppendVarint(static_cast<uint64_t>(module_.proto_ids[row.index]), ids);
+    AppendBytes(field, ids, out);
+  }
+
+  const hlo::Module& module_;
+  const ProtoOrigins& origins_;
+  std::unordered_map<int64_t, Origin> computations_;
+};
+
+// `origins` null: the instructions are those of `bytes`. Nothing if an origin is not there.
+std::optional<std::string> RewriteModule(std::string_view bytes, const hlo::Module& module,
+                                         const ProtoOrigins* origins) {
+  std::string out = Rewrite(bytes, [&](uint32_t key, std::string_view) {
+    const bool is_new = key == BytesKey(ModuleField::kSchedule) ||
+                        (origins != nullptr && key == BytesKey(ModuleField::kComputations));
+    return is_new ? std::optional<std::string>(std::in_place) : std::nullopt;
   });
+  if (origins != nullptr) {
+    Copier copier(module, *origins);
+    copier.Read(bytes);
+    const std::optional<std::string> computations = copier.Computations();
+    if (!computations) return std::nullopt;
+    out += *computations;
+  }
   AppendBytes(ModuleField::kSchedule, ScheduleOf(module), out);
   return out;
 }
 
-std::string RewriteAny(std::string_view bytes, MessageKind kind, const hlo::Module& module) {
-  if (kind == MessageKind::kModule) return RewriteModule(bytes, module);
+std::optional<std::string> RewriteAny(std::string_view bytes, MessageKind kind,
+                                      const hlo::Module& module, const ProtoOrigins* origins) {
+  if (kind == MessageKind::kModule) return RewriteModule(bytes, module, origins);
   const MessageKind inner =
       kind == MessageKind::kSnapshot ? MessageKind::kHloProto : MessageKind::kModule;
-  return Rewrite(bytes, [&](uint32_t key, std::string_view value) -> std::optional<std::string> {
-    if (key == BytesKey(HloProtoField::kHloModule)) {
-      std::string field;
-      AppendBytes(HloProtoField::kHloModule, RewriteAny(value, inner, module), field);
-      return field;
-    }
-    if (kind == MessageKind::kHloProto && key == BytesKey(HloProtoField::kBufferAssignment))
-      return std::string();
-    return std::nullopt;
-  });
+  bool is_complete = true;
+  std::string out =
+      Rewrite(bytes, [&](uint32_t key, std::string_view value) -> std::optional<std::string> {
+        if (key == BytesKey(HloProtoField::kHloModule)) {
+          std::string field;
+          const std::optional<std::string> written = RewriteAny(value, inner, module, origins);
+          is_complete = is_complete && written.has_value();
+          AppendBytes(HloProtoField::kHloModule, written.value_or(std::string()), field);
+          return field;
+        }
+        if (kind == MessageKind::kHloProto && key == BytesKey(HloProtoField::kBufferAssignment))
+          return std::string();
+        return std::nullopt;
+      });
+  return is_complete ? std::optional(std::move(out)) : std::nullopt;
+}
+
+Result<std::string> WriteModuleProto(const hlo::Module& module, const ProtoOrigins* origins) {
+  const std::string_view bytes = module.source->bytes();
+  const std::optional<MessageKind> kind = FindKind(bytes);
+  if (!kind) return Fail(module.source->name(), "this is not a proto of a module");
+  try {
+    std::optional<std::string> written = RewriteAny(bytes, *kind, module, origins);
+    if (!written) return Fail(module.source->name(), "an instruction of the module is not in it");
+    return *std::move(written);
+  } catch (const protozero::exception&) {
+    return Fail(module.source->name(), "the proto is damaged");
+  }
 }
 
 }  // namespace
 }  // namespace proto
 
 Result<std::string> WriteProtoWithSchedule(const hlo::Module& module) {
-  const std::string_view bytes = module.source->bytes();
-  const std::optional<proto::MessageKind> kind = proto::FindKind(bytes);
-  if (!kind) return Fail(module.source->name(), "this is not a proto of a module");
-  try {
-    return proto::RewriteAny(bytes, *kind, module);
-  } catch (const protozero::exception&) {
-    return Fail(module.source->name(), "the proto is damaged");
-  }
+  return proto::WriteModuleProto(module, nullptr);
+}
+
+Result<std::string> WriteProtoWithCopies(const hlo::Module& module, const ProtoOrigins& origins) {
+  return proto::WriteModuleProto(module, &origins);
 }
 
 }  // namespace stowplan

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module's proto with a different schedule.
+// A module's proto with a different schedule, or with further instructions.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
@@ -13,5 +15,15 @@ namespace stowplan {
 // for the buffer assignment, which belonged to the old schedule and is left out. Requires a module
 // that was read from a proto, with the same instructions.
 Result<std::string> WriteProtoWithSchedule(const hlo::Module& module);
+
+// By row of a module: the ids, in the proto that it was read from, of what it was copied from.
+struct ProtoOrigins {
+  std::vector<int64_t> instructions;
+  std::vector<int64_t> computations;
+};
+// The same for a module with copies of instructions and computations, or without some of them.
+// Names, ids, operands and control predecessors are the module's, and so is what fusions call; all
+// else is copied from the origins.
+Result<std::string> WriteProtoWithCopies(const hlo::Module& module, const ProtoOrigins& origins);
 
 }  // namespace stowplan

@@ -207,7 +207,7 @@ struct NamedParts {
   int64_t reduction = 0;
 };
 
-// What XLA's NamedSharding::ToString puts behind the mesh (jaxlib 0.10.2).
+// What XLA's NamedSharding::ToString puts after the mesh (jaxlib 0.10.2).
 std::string NamedText(const NamedParts& parts, const Mesh& mesh) {
   const bool is_one_device = mesh.axes.empty() && !mesh.device_ids.empty();
   if (is_one_device) return {};

@@ -21,5 +21,6 @@ void BindPages(PlanClass& plan);                            // the pages of the 
 void BindWork(nanobind::module_& module, PlanClass& plan);  // advise, assign, check, diff
 void BindPack(nanobind::module_& module);                   // the packer
 void BindOom(nanobind::module_& module);                    // logs of programs out of memory
+void BindRepack(nanobind::module_& module);                 // serialized executables
 
 }  // namespace stowplan::python

@@ -35,7 +35,7 @@ size_t RowOf(int64_t row, size_t count) {
   return static_cast<size_t>(row);
 }
 
-// As stowplan.tables.Value takes them, behind its row.
+// As stowplan.tables.Value takes them, after its row.
 using ValueRow = std::tuple<Text,                    // name
                             Text,                    // instruction
                             Text,                    // shape
@@ -87,7 +87,7 @@ std::tuple<int64_t, Text, int64_t, int64_t, int64_t> RangeOf(Plan& plan, int64_t
           columns.range_ends[at], plan.report().values[id].size};
 }
 
-// As stowplan.tables.Allocation takes them, behind its row.
+// As stowplan.tables.Allocation takes them, after its row.
 using AllocationRow = std::tuple<int64_t,                 // XLA's number
                                  int64_t,                 // size
                                  int64_t,                 // memory space

@@ -70,7 +70,9 @@ std::tuple<std::vector<FigureRow>, Text> ReconcileFigures(const Plan& plan) {
 Text ExplainPage(Plan& plan, std::optional<int64_t> time, std::optional<int64_t> space,
                  size_t limit) {
   const Unlocked unlocked;
-  return page::ExplainPage(ViewOf(plan, time, space ? space : LargestSpace(plan), limit));
+  page::ExplainView view = ViewOf(plan, time, space ? space : LargestSpace(plan), limit);
+  view.order = GlanceAtOrder(plan.planned(), plan.options().plan);
+  return page::ExplainPage(view);
 }
 
 Text Json(const Plan& plan) {

@@ -41,7 +41,7 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-// With the lock, inside of work that goes on without.
+// With the lock, inside work that goes on without.
 class Locked {
  public:
   Locked();

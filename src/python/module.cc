@@ -24,4 +24,5 @@ NB_MODULE(_core, module) {
   BindWork(module, plan);
   BindPack(module);
   BindOom(module);
+  BindRepack(module);
 }

@@ -51,7 +51,7 @@ void CheckNames(const LoadOptions& options) {
 
 Plan::Plan(PlannedModule planned, LoadOptions options)
     : planned_(std::move(planned)), options_(std::move(options)) {
-  // A picture says what is wrong with a report that has no assignment, or values outside of it.
+  // A picture says what is wrong with a report that has no assignment, or values outside it.
   if (!report().has_assignment) (void)picture();
   summary_ = Need(report::Summarize(report()));
 }

@@ -179,7 +179,7 @@ std::vector<DumpModule> NameModules(std::vector<std::pair<Group, std::string>> f
   return modules;
 }
 
-// TPU compilers write the module once more behind the buffer assignment, into a file without it:
+// TPU compilers write the module once more after the buffer assignment, into a file without it:
 // where the module has a report, such a group says nothing. How many files these are.
 int64_t DropRepeated(std::vector<std::pair<Group, std::string>>& found) {
   std::set<std::string_view> reported;

@@ -19,7 +19,7 @@ bool IsCounted(const Report& report, const Value& value) {
 
 namespace {
 
-// Allocations lie one behind the other, each as long as its values reach: so bytes of all of them
+// Allocations lie one after the other, each as long as its values reach: so bytes of all of them
 // have places on one line. Nothing when they do not fit in 64 bits: input that cannot be counted.
 std::optional<std::vector<int64_t>> LineUp(const Report& report) {
   std::vector<int64_t> begins(report.allocations.size());

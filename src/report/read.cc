@@ -103,7 +103,7 @@ std::string_view Describe(FileKind kind) {
   return "file";
 }
 
-// The part that begins at the current line, behind another one.
+// The part that begins at the current line, after another one.
 FileKind KindAt(const Lines& lines) {
   const std::string_view rest = lines.rest();
   if (rest.starts_with("HloLiveRange")) return FileKind::kLiveRanges;
@@ -124,7 +124,7 @@ class PartReader {
     if (next_ == FileKind::kValueList) lines_.Next();
   }
 
-  // What is read next; kUnknown behind the last part, and where nothing more can be read.
+  // What is read next; kUnknown after the last part, and where nothing more can be read.
   [[nodiscard]] FileKind next() const { return next_; }
   [[nodiscard]] const std::shared_ptr<const Source>& source() const { return source_; }
   [[nodiscard]] const Parts& parts() const { return parts_; }

@@ -83,7 +83,7 @@ struct Brackets {
   [[nodiscard]] bool is_open() const { return is_quoted || depth > 0; }
 };
 
-// Joins the lines of an instruction's text; ends behind the last, or before a head that is glued to
+// Joins the lines of an instruction's text; ends after the last, or before a head that is glued to
 // it.
 std::string_view ReadText(Lines& lines, ReportBuilder& builder, std::string_view text) {
   Brackets brackets;
@@ -106,7 +106,7 @@ std::string_view ReadText(Lines& lines, ReportBuilder& builder, std::string_view
   }
 }
 
-// The text behind `from instruction:`, and whether the next value follows on the same line.
+// The text after `from instruction:`, and whether the next value follows on the same line.
 void ReadInstruction(Lines& lines, ReportBuilder& builder, Value& value) {
   Piece piece(lines.line());
   piece.Take(" from instruction:");

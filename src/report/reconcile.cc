@@ -42,7 +42,7 @@ std::string Count(int64_t count, std::string_view thing) {
 
 bool IsHost(const Allocation& allocation) { return allocation.color == kHostSpace; }
 
-// The numbers behind `Total bytes: ` in the usage report, by memory space; the older form has one,
+// The numbers after `Total bytes: ` in the usage report, by memory space; the older form has one,
 // `Total bytes used: `.
 std::map<int64_t, int64_t> SaidUsageTotals(const Usage& usage) {
   std::map<int64_t, int64_t> totals;

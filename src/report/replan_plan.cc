@@ -49,7 +49,7 @@ void Replanner::AddMade(Phase phase, Made made, bool is_live_out) {
   } else if (phase == Phase::kThreadLocal && rules_.thread_locals_by_number) {
     made.key.number = rank.number;
   } else if (phase == Phase::kHeap) {
-    // Space 0 comes behind the one whose holes it may fill.
+    // Space 0 comes after the one whose holes it may fill.
     made.key.time_or_color =
         made.allocation.color == rules_.lending_space ? -1 : made.allocation.color;
   } else if (phase == Phase::kPreset) {
@@ -95,7 +95,7 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
       continue;
     }
     row.allocation.size = largest;
-    // Constants of computations inside of instructions are not on the time line.
+    // Constants of computations inside instructions are not on the time line.
     const bool is_inside =
         old.is_constant && !old.values.empty() && !report().values[old.values[0]].has_range;
     AddMade(old.is_thread_local || is_inside ? Phase::kThreadLocal : Phase::kGlobal, std::move(row),

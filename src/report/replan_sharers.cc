@@ -59,7 +59,7 @@ bool UpdatesInPlace(std::string_view opcode) {
 Replanner::Handover Replanner::HandoverOf(const Value& from, const Value& to) const {
   const std::string_view opcode = OpcodeOf(to.instruction_text);
   if (UpdatesInPlace(opcode)) return Handover::kInPlace;
-  // Only what an operand itself makes is taken over: no part of a tuple, nothing behind a bitcast.
+  // Only what an operand itself makes is taken over: no part of a tuple, nothing after a bitcast.
   const std::vector<std::string_view> operands = OperandsOf(to.instruction_text);
   if (from.index.numbers.count != 0 ||
       (!operands.empty() && std::ranges::find(operands, from.instruction) == operands.end()))

@@ -28,7 +28,7 @@ using NewId = stowplan::AllocationId;
 class Replanner {
  public:
   // How often TPU compilers plan: once; or, where that takes more than the memory they may use, a
-  // second time for space 0, behind what they keep of the other spaces.
+  // second time for space 0, after what they keep of the other spaces.
   enum class Attempt : uint8_t {
     kOnce,
     kKept,   // the second plan was not smaller, so all is kept

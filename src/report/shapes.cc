@@ -16,7 +16,7 @@ std::optional<hlo::ShapeId> ShapeTexts::OfInstruction(std::string_view instructi
   const size_t equals = instruction.find(" = ");
   if (equals == std::string_view::npos) return std::nullopt;
   const std::string_view rest = instruction.substr(equals + 3);
-  // The shape ends at the blank outside of its brackets.
+  // The shape ends at the blank outside its brackets.
   int depth = 0;
   for (size_t i = 0; i < rest.size(); ++i) {
     switch (rest[i]) {

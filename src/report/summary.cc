@@ -207,7 +207,7 @@ bool IsChangeOfForm(hlo::Opcode opcode) {
          opcode == hlo::Opcode::kPad || opcode == hlo::Opcode::kSlice;
 }
 
-// The same of a fusion of nothing else.
+// The same for a fusion of nothing else.
 bool IsFusedChangeOfForm(const hlo::Module& module, hlo::InstrId id) {
   const std::span<const hlo::CompId> called = module.called_by(id);
   if (called.empty() || module.operands_of(id).size() != 1) return false;

@@ -30,7 +30,7 @@ int64_t SubtractClamped(int64_t a, int64_t b) {
   return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
-// Rows are cut only behind so many.
+// Rows are cut only after so many.
 constexpr int64_t kAlwaysShown = 50;
 
 }  // namespace

@@ -52,7 +52,7 @@ bool TakeAlignedNumber(Piece& piece, int64_t& n) {
   return piece.TakeNumber(n) && piece.Take("; ");
 }
 
-// `2×f32[64,256], (f32[2], s32[])`: shapes separated by the commas outside of their brackets.
+// `2×f32[64,256], (f32[2], s32[])`: shapes separated by the commas outside their brackets.
 bool TakeShapes(std::string_view list, std::vector<UsageShape>& shapes) {
   int depth = 0;
   size_t begin = 0;
@@ -136,7 +136,7 @@ class UsageReader {
     lines_.Fail(std::move(message), piece.rest().begin());
   }
 
-  // From its headline to the empty line behind it.
+  // From its headline to the empty line after it.
   void ReadTable(UsageTable& table, std::string_view prefix) {
     Piece head(lines_.line());
     Expect(head.Take(prefix) && head.rest() == kTableHead, "the headline of a table");

@@ -126,7 +126,7 @@ void AppendListedValue(const Report& report, const Value& value, const ReportDia
 }
 
 void AppendSequence(const LiveRanges& ranges, std::string& out) {
-  // The schedule ends behind its last instruction.
+  // The schedule ends after its last instruction.
   out += "HloLiveRange (max ";
   AppendNumber(static_cast<int64_t>(ranges.sequence.size()), out);
   out += "):\n  InstructionSequence:\n";

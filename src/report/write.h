@@ -25,7 +25,7 @@ std::string WriteUsage(const Report& report, const ReportDialect& dialect);
 // such text back: the same facts, and CompareFigures finds nothing in it.
 //
 // XLA's own combined file has the first three; the usage report was always a file of its own, so
-// only Stowplan writes (and reads) it behind them. Whether a dialect has separate files is all the
+// only Stowplan writes (and reads) it after them. Whether a dialect has separate files is all the
 // same here.
 std::string WriteParts(const Report& report, const ReportDialect& dialect, const Parts& parts);
 // Everything the report has, in one text.

@@ -36,7 +36,7 @@ bool HasUnsound(const check::Findings& findings) {
       findings, [](const check::Finding& finding) { return check::IsUnsound(finding.code); });
 }
 
-// Of what was found, and of what could not be decided.
+// What was found, and what could not be decided.
 void SetSoundness(std::string doubt, Verdict& verdict) {
   if (HasUnsound(verdict.findings)) {
     verdict.soundness = Soundness::kUnsound;
@@ -63,9 +63,9 @@ Verdict ReportVerdict(const PlannedModule& planned) {
 }
 
 // A verdict by execution, which alone decides whether the plan is sound, for plans that are given
-// and for those that are made. Live ranges are XLA's own estimate, coarser than what it plans by:
-// that two of them overlap says nothing that the program does not say better. Where the report only
-// contradicts itself, that stands behind what the program says of it.
+// and for those that are made. Live ranges are XLA's own estimate, coarser than what it plans with:
+// the program itself says more reliably whether two of them overlap. Where the report merely
+// contradicts itself, the program's answer comes first.
 Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   Verdict verdict = {.reason = {},
                      .findings = std::move(executed.findings),
@@ -88,8 +88,8 @@ Result<check::Certified> Execute(const PlannedModule& planned, const Target& tar
   return check::Certified{.verdict = std::move(verdict), .certificate = {}};
 }
 
-// The finding that even a plan without any sharing has: the program lacks a copy, and no plan of it
-// is sound. Nothing when the plan itself is to blame.
+// The finding that even a plan without any sharing has: the program lacks a copy, so no plan for it
+// is sound. Absent when the plan itself is to blame.
 std::optional<check::Finding> FindMissingCopy(const Prepared& prepared,
                                               const Assignment& assignment) {
   const hlo::Module& module = *prepared.module;
@@ -163,7 +163,7 @@ Result<Checked> CheckPlanned(PlannedModule planned, const PlanOptions& options,
     subject.verdict = MergedVerdict(std::move(executed->verdict), std::move(subject.verdict));
     return checked;
   }
-  // The program is there and could not be executed: that its report does not contradict itself is
+  // The program is there but could not be executed: a report that does not contradict itself is
   // not enough.
   subject.verdict.is_by_report = false;
   if (subject.verdict.soundness != Soundness::kUnsound) {

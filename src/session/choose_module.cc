@@ -21,7 +21,7 @@ std::string_view OwnName(std::string_view name) {
 
 Likeness LikenessOf(const InputModule& module, std::string_view wanted) {
   const std::string_view name = OwnName(module.name);
-  // "step" and "jit_step" ask for the same.
+  // "step" and "jit_step" ask for the same module.
   const auto is_like = [&](std::string_view own) {
     if (own == wanted) return Likeness::kWhole;
     const bool is_begin =
@@ -88,7 +88,7 @@ Result<Inputs> ChooseModules(Inputs inputs, const PlanOptions& options) {
   std::erase_if(inputs.modules, [&](const InputModule& module) {
     return LikenessOf(module, options.module) != best;
   });
-  // What else lies in the directory is not of interest.
+  // Nothing else in the directory matters.
   inputs.leftovers.clear();
   return inputs;
 }

@@ -18,7 +18,7 @@ namespace {
 // Where the last line begins; for a text that ends with a newline, after it.
 size_t LastLine(std::string_view text) { return text.rfind('\n') + 1; }  // npos + 1 is 0
 
-// Counts lines of each part of a report, in the order in which they come.
+// Counts the lines of each part of a report, in order.
 class PartCounter {
  public:
   void Count(std::string_view line) {
@@ -69,7 +69,7 @@ class PartCounter {
   [[nodiscard]] bool IsCounted(std::string_view line) const {
     const std::string_view thing = parts_.back().thing;
     if (thing == "allocation") return line.starts_with("allocation ");
-    // A value ends with its instruction; before 2021 it has none, and the next one begins.
+    // A value ends with its instruction; before 2021, where the next value begins.
     if (thing == "value") return line.starts_with(" from instruction:");
     return line.starts_with("  ");
   }
@@ -98,11 +98,11 @@ int64_t CountUnplaced(const report::Report& report) {
   });
 }
 
-// The rules below hold in every dump that we have: allocations without values are temporaries that
+// The rules below hold in every dump we have seen: allocations without values are temporaries that
 // a TPU keeps for itself; the value list has exactly the values of the assignment; and live ranges
 // follow it in every combined file that has texts of instructions.
 
-// Why an assignment that ends its file is not all of it.
+// Why the assignment at the end of a file is incomplete.
 std::string MissingBehindAssignment(const report::Report& report, std::string_view text) {
   if (report.allocations.empty()) return "there is no allocation";
   const report::Allocation& last = report.allocations.rows().back();
@@ -116,7 +116,7 @@ std::string MissingBehindAssignment(const report::Report& report, std::string_vi
   return CountOf(unplaced, "value") + " of the value list have no place";
 }
 
-// The same of a value list.
+// The same for a value list.
 std::string MissingBehindValues(const report::Report& report, bool is_combined) {
   const int64_t unlisted = report.has_assignment ? CountUnlisted(report) : 0;
   if (unlisted != 0) {
@@ -127,7 +127,7 @@ std::string MissingBehindValues(const report::Report& report, bool is_combined) 
   return is_combined && has_texts ? "the live ranges are missing" : "";
 }
 
-// The same of live ranges: the tree has what the list has.
+// The same for live ranges: the tree has what the list has.
 std::string MissingBehindRanges(const report::LiveRanges& ranges) {
   if (!ranges.has_tree) return {};
   int64_t listed = 0;
@@ -138,7 +138,7 @@ std::string MissingBehindRanges(const report::LiveRanges& ranges) {
   return "the stack tree lacks " + HumanAndExactBytes(listed - in_tree) + " of the list above it";
 }
 
-// Why a file is not all of it, though its lines are all understood. Empty when nothing says so.
+// Why a file is incomplete although all its lines are understood. Empty when nothing says so.
 std::string MissingEnd(const report::Report& report, const Source& source) {
   const std::string_view text = source.bytes();
   const report::FileKind kind = report::KindOf(source);

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "executable/executable.h"
 #include "proto/parse.h"
 #include "report/read.h"
 #include "report/usage_proto.h"
@@ -43,7 +44,7 @@ bool IsCompressed(std::string_view head) {
   return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
 }
 
-// The head of a file whose name tells nothing; of a packed one, what is in it.
+// The first bytes of a file whose name tells nothing, decompressed if need be.
 std::string HeadOf(const InputFile& file) {
   if (!file.source()) {
     std::string head = Head(file.path);
@@ -141,7 +142,7 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
   report::DumpDirectory directory = report::FindModules(files);
   for (std::vector<report::DumpModule>* const modules : {&directory.modules, &directory.programs}) {
     for (report::DumpModule& module : *modules) {
-      // Files that have only a stage for a name: the folder says what they are about.
+      // The file's name is only a compiler stage: the folder says what it is about.
       if (module.name == module.stage) module.name = FolderName(folder);
     }
   }
@@ -156,7 +157,7 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
   return true;
 }
 
-// What a file is, when it stands alone: by name, by its beginning, by its ending.
+// What a file on its own is: by its name, by its first bytes, by its extension.
 report::DumpFileName NameOf(const InputFile& file, const std::string& head) {
   report::DumpFileName name =
       report::ClassifyDumpFile({.path = file.path, .size = 1, .head = head});
@@ -174,7 +175,7 @@ report::DumpFileName NameOf(const InputFile& file, const std::string& head) {
   return name;
 }
 
-// What to call a module that came through a pipe whose path tells nothing; else empty.
+// The name for a module that came through a pipe whose path tells nothing; else empty.
 std::string PipeName(std::string_view path) {
   if (path == "-" || path == "/dev/stdin") return "<stdin>";
   constexpr std::string_view kDescriptors = "/dev/fd/";  // as shells name <(command)
@@ -182,7 +183,7 @@ std::string PipeName(std::string_view path) {
   return "<fd " + std::string(path.substr(kDescriptors.size())) + ">";
 }
 
-// One module from files that were named one by one; nothing when two of them are of one kind.
+// One module from files that were named one by one; absent when two of them are of the same kind.
 Result<std::optional<InputModule>> AsOneModule(const std::vector<InputFile>& named) {
   InputModule module;
   InputFiles files;
@@ -241,7 +242,8 @@ Result<bool> AddFiles(const std::vector<InputFile>& files, Inputs& inputs) {
 
 Result<std::shared_ptr<const Source>> Read(const InputFile& file) {
   if (!file.source()) {
-    STOWPLAN_TRY(*file.read, ReadSource(file.path));
+    STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(file.path));
+    STOWPLAN_TRY(*file.read, executable::ModuleSource(std::move(source)));
   }
   return file.source();
 }
@@ -265,7 +267,7 @@ Result<Inputs> Open(const std::vector<std::string>& paths) {
       continue;
     }
     InputFile file{.path = path, .is_named = true};
-    // Standard input and other pipes are read at once. Of what is not there, the system says why.
+    // Standard input and other pipes are read at once. For what is missing, the system says why.
     if (path == "-" || !fs::is_regular_file(path, error)) {
       STOWPLAN_TRY([[maybe_unused]] const std::shared_ptr<const Source> source, Read(file));
     }
@@ -277,7 +279,8 @@ Result<Inputs> Open(const std::vector<std::string>& paths) {
 
 Result<Inputs> OpenBytes(std::string name, std::string_view bytes) {
   InputFile file{.path = name, .is_named = true, .is_in_memory = true};
-  STOWPLAN_TRY(*file.read, UnpackSource(std::move(name), bytes));
+  STOWPLAN_TRY(std::shared_ptr<const Source> source, UnpackSource(std::move(name), bytes));
+  STOWPLAN_TRY(*file.read, executable::ModuleSource(std::move(source)));
   Inputs inputs;
   STOWPLAN_TRY([[maybe_unused]] const bool ok, AddFiles({file}, inputs));
   return inputs;

@@ -40,7 +40,7 @@ Result<PlannedModule> LoadProgram(const InputModule& module, const InputFiles& f
   }
   PlanOptions as_xla = options;
   as_xla.policy = Policy::kXla;
-  // In Python it may be that one was not wanted.
+  // A caller in Python may not have wanted one.
   const std::string_view lead = options.speech == Speech::kPython
                                     ? "planned as XLA does"
                                     : "there is no plan, so one is made as XLA does";
@@ -71,7 +71,7 @@ Result<PlannedModule> LoadFiles(const InputModule& module, InputFiles files,
   return planned;
 }
 
-// The setting of a plan that is there; nothing when it does not show, or the program cannot be
+// The setting of a given plan; absent when it cannot be told, or when the program cannot be
 // analysed.
 std::optional<Setting> SettingOf(const PlannedModule& planned, const PlanOptions& options) {
   if (!planned.module || !IsScheduled(*planned.module)) return std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Temporaries> FindTemporaries(const PlannedModule& planned,
                              .setting = *setting,
                              .analysis = std::make_shared<const Analysis>(*analysis),
                              .notes = {}};
-  // Without places in fast memory ours do: figures count sizes alone.
+  // Where XLA's places in fast memory are unknown, ours serve: the figures need only sizes.
   const Result<std::optional<Preset>> preset = FindPreset(prepared, planned, {});
   const Result<Assignment> assignment =
       Assign(*planned.module, *prepared.analysis, setting->rules, preset ? *preset : std::nullopt);

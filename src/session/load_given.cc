@@ -17,7 +17,7 @@ namespace {
 
 using report::DumpFileKind;
 
-// Reads reports, and does not take a file for complete that ends too early.
+// Reads reports, and notices a file that ends too early.
 Result<report::Report> ReadComplete(std::span<const std::shared_ptr<const Source>> sources) {
   Result<report::Report> report = report::ReadReport(sources);
   if (!report) return std::unexpected(ExplainCuts(std::move(report).error(), sources));
@@ -87,7 +87,7 @@ class Loader {
         planned_.sources = std::move(sources);
         return true;
       }
-      // The file of the first mistake, unless that is the one that all depends on.
+      // The file with the first mistake, unless everything depends on it.
       const auto bad = std::ranges::find_if(kKinds, [&](DumpFileKind kind) {
         return files_.has(kind) && files_.file(kind)->source()->name() == report.error()[0].file;
       });

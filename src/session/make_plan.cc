@@ -19,14 +19,14 @@
 namespace stowplan {
 namespace {
 
-// One such place is enough to make one look.
+// One such place is enough to point to.
 constexpr size_t kMaxOverwrites = 3;
 
 void Done(const PlanOptions& options, std::string_view stage) {
   if (options.on_stage) options.on_stage(stage);
 }
 
-// The module with the schedule that is asked for, else with the one of least peak.
+// The module with the schedule that is asked for, by default the one with the lowest peak.
 Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
                               const PlanOptions& options, Diagnostics& notes) {
   STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
@@ -117,7 +117,7 @@ Result<std::optional<Preset>> FindPreset(const Prepared& prepared, const Planned
   if (planned.report && !planned.is_made())
     return report::PresetFrom(module, *prepared.analysis, *planned.report, space);
   if (module.buffer_assignment.size == 0) return std::nullopt;
-  // A module's own answer is a help, not a part of the program: what cannot be read is left alone.
+  // A module's own answer helps but is not part of the program: what cannot be read is ignored.
   const Result<report::Report> report = report::ReportFromModule(module);
   if (!report) return std::nullopt;
   return report::PresetFrom(module, *prepared.analysis, *report, space).value_or(std::nullopt);

@@ -15,7 +15,7 @@
 namespace stowplan {
 namespace {
 
-// Values whose places in fast memory nobody has told.
+// Values whose places in fast memory are unknown.
 void NotePreset(const Prepared& prepared, const Assignment& assignment,
                 const std::optional<Preset>& preset, const PlanOptions& options,
                 Diagnostics& notes) {
@@ -35,7 +35,7 @@ void NotePreset(const Prepared& prepared, const Assignment& assignment,
            OptionText(options.speech, "preset", "REPORT") + " gives XLA's places"));
 }
 
-// A given plan should be the one that the rules lead to: where it is not, the release was not
+// A given plan should be the one that the rules lead to. If it is not, the release was not
 // found.
 void NoteOtherPlan(const PlannedModule& given, const PlannedModule& made,
                    const PlanOptions& options, Diagnostics& notes) {

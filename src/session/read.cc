@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "executable/executable.h"
 #include "proto/parse.h"
 #include "stowplan/session.h"
 #include "text/parse.h"
@@ -17,7 +18,8 @@ Result<hlo::Module> ParseModule(std::shared_ptr<const Source> source) {
 }
 
 Result<hlo::Module> ReadModule(const std::string& path) {
-  STOWPLAN_TRY(std::shared_ptr<const Source> source, ReadSource(path));
+  STOWPLAN_TRY(std::shared_ptr<const Source> read, ReadSource(path));
+  STOWPLAN_TRY(std::shared_ptr<const Source> source, executable::ModuleSource(std::move(read)));
   return ParseModule(std::move(source));
 }
 

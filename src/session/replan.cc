@@ -14,7 +14,7 @@
 namespace stowplan {
 namespace {
 
-// Releases whose reports look like this one, but whose plans may not be made alike: the one that is
+// Releases whose reports look like this one, but whose plans may differ: the one that is
 // guessed first, the newest before older ones.
 std::vector<std::string> LikelyReleases(const report::Report& report) {
   std::vector<std::string> releases = {ReleaseOf(report)};
@@ -69,7 +69,7 @@ Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options)
                      Fail("stowplan", "the plan is not sound, so it is not given",
                           "the report is wrong, or this is a bug in Stowplan")
                          .error());
-  // What the live ranges do not decide was so in the given plan, too.
+  // What the live ranges leave open follows the given plan.
   if (!verdict.doubt.empty())
     replanned.notes.push_back(Note("the plan is unchecked: " + verdict.doubt));
   return replanned;

@@ -24,7 +24,7 @@ using hlo::InstrId;
 using hlo::Module;
 using report::DumpFileKind;
 
-// Names are unique in a module that XLA wrote. Nothing if they are not.
+// Names are unique in a module that XLA wrote. Absent if they are not.
 std::optional<std::unordered_map<std::string_view, InstrId>> IdsByName(const Module& module) {
   std::unordered_map<std::string_view, InstrId> ids;
   ids.reserve(module.instructions.size());
@@ -34,8 +34,8 @@ std::optional<std::unordered_map<std::string_view, InstrId>> IdsByName(const Mod
   return ids;
 }
 
-// By computation: its instructions in the order of the sequence; empty if it is not in there.
-// Nothing if the sequence has another program's names, or a part of a computation.
+// By computation: its instructions in the order of the sequence; empty if it is not part of it.
+// Absent if the sequence has names of a different program, or only part of a computation.
 std::optional<std::vector<std::vector<InstrId>>> SplitSequence(
     const Module& module, const std::vector<std::string_view>& sequence) {
   const auto ids = IdsByName(module);
@@ -46,7 +46,7 @@ std::optional<std::vector<std::vector<InstrId>>> SplitSequence(
     const auto found = ids->find(name);
     if (found == ids->end()) return std::nullopt;
     const InstrId id = found->second;
-    // What is called from several places runs each time in the same order.
+    // A computation called from several places runs in the same order each time.
     if (is_seen[id.index]) continue;
     is_seen[id.index] = true;
     orders[module.instructions[id].parent.index].push_back(id);
@@ -59,7 +59,7 @@ std::optional<std::vector<std::vector<InstrId>>> SplitSequence(
   return orders;
 }
 
-// The files of a dump that belong to this module's file; none if it is not named like one.
+// The files of a dump that belong to this module's file; none if its name is not a dump's.
 InputFiles FilesBeside(const std::string& path) {
   InputFiles files;
   const DumpFileKind kind = report::ParseDumpFileName(path).kind;
@@ -69,7 +69,7 @@ InputFiles FilesBeside(const std::string& path) {
   return files;
 }
 
-// The report among them. It is a help: what cannot be read is left alone.
+// The report among them. It only helps: what cannot be read is ignored.
 std::shared_ptr<const report::Report> ReadReportOf(const std::string& path, InputFiles files) {
   if (!files.has(DumpFileKind::kAssignment)) return nullptr;
   files.file(DumpFileKind::kModuleText).reset();
@@ -79,7 +79,7 @@ std::shared_ptr<const report::Report> ReadReportOf(const std::string& path, Inpu
   return beside ? beside->report : nullptr;
 }
 
-// How the text is written, which lacks some of what the proto holds.
+// The dialect of the text, which lacks some of what the proto holds.
 hlo::Dialect DialectOf(const Module& text, const Module& proto) {
   hlo::Dialect dialect = text.dialect;
   dialect.stack_frames = proto.stack_frames.empty() || !text.stack_frames.empty();
@@ -104,7 +104,7 @@ std::optional<Module> FollowSequence(const Module& module, const report::Report&
     if (schedule.count != order.size()) return std::nullopt;  // the body of a fusion
     std::ranges::copy(order, scheduled.instruction_pool.begin() + schedule.begin);
   }
-  // The report is not ours: it may have operands behind their users.
+  // The report is not ours: it may have operands after their users.
   if (!hlo::Verify(scheduled).empty()) return std::nullopt;
   return scheduled;
 }
@@ -120,8 +120,7 @@ Diagnostics UseReportBeside(const std::string& path, std::shared_ptr<const Modul
   if (options.release.empty()) {
     options.release = GuessRelease(evidence, *target);
     notes.push_back(
-        Note(fmt::format("target {}, rules of {}, as the report beside the module shows",
-                         target->name, options.release),
+        Note(fmt::format("rules of {}, as the report beside the module shows", options.release),
              OptionText(options.speech, "xla-version") + " chooses a different one"));
   }
   if (!options.scheduler.empty() || IsScheduled(*module)) return notes;

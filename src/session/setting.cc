@@ -39,7 +39,7 @@ ResolvedTarget Resolve(std::string_view told, const TargetEvidence& evidence) {
     resolved.target = report::FindReportTarget(*evidence.report);
     resolved.reason = "the sizes in its report";
   }
-  // Of pieces of a module, such as what a SparseCore executes, little may be seen.
+  // Pieces of a module, such as what a SparseCore executes, may show little.
   if (!resolved.target && !evidence.neighbour.empty()) {
     resolved.target = FindTarget(evidence.neighbour);
     resolved.reason = "the other modules of the dump";
@@ -57,7 +57,7 @@ std::unexpected<Diagnostics> FailUnknownTarget(Backend backend, const PlanOption
       fmt::format("give {}, gpu, tpu-v5e, ...", OptionText(options.speech, "target", "cpu")));
 }
 
-// A report without a usage report is that of a release that writes none, or a part of one.
+// A report without a usage report comes from a release that writes none, or is incomplete.
 enum class NoUsage : uint8_t { kNeverWritten, kMaybeLeftOut };
 
 // Whether a release writes reports like this one.
@@ -71,7 +71,7 @@ class WritesReport {
   bool operator()(std::string_view release) const {
     std::optional<report::ReportDialect> other = report::FindReportDialect(release);
     if (!other) return false;
-    // What these say is told by parts that the report may not have.
+    // Only parts that the report may lack tell these apart.
     other->parameter_parts = dialect_.parameter_parts;
     // Rows in no particular order may happen to be sorted.
     const bool may_be_sorted = other->usage == report::UsageReport::kHashOrder &&
@@ -129,13 +129,13 @@ std::string GuessRelease(const TargetEvidence& evidence, const Target& target) {
     return evidence.report == nullptr ? std::string() : ReleaseOf(*evidence.report);
   const Backend backend = report::BackendOfTarget(target.name);
   if (evidence.report != nullptr && evidence.report->has_assignment) {
-    // A dump has all that its compiler writes.
+    // A dump has everything that its compiler writes.
     for (const NoUsage no_usage : {NoUsage::kNeverWritten, NoUsage::kMaybeLeftOut}) {
       const std::string_view both =
           GuessVersion(*evidence.module, backend, WritesReport(*evidence.report, no_usage));
       if (!both.empty()) return std::string(both);
     }
-    // A text that no compiler wrote so tells nothing.
+    // A text that no compiler writes this way tells nothing.
     const auto any = [](std::string_view) { return true; };
     if (GuessVersion(*evidence.module, backend, any).empty()) {
       if (std::string release = ReleaseOf(*evidence.report); !release.empty()) return release;

@@ -11,7 +11,7 @@
 namespace stowplan {
 namespace {
 
-// For each buffer the one in whose place the plan has it, as a slice of an array that is nothing
+// For each buffer the one whose memory the plan gives it, as a slice of an array that is nothing
 // but its slices; none for all others.
 std::vector<BufferId> HostsOfSlices(const hlo::Module& module, const Analysis& analysis,
                                     const Assignment& plan) {

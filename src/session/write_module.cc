@@ -16,4 +16,9 @@ Result<std::string> WriteModule(const hlo::Module& module) {
   return text;
 }
 
+Result<std::string> WriteModule(const hlo::Module& module, const ProtoOrigins& origins) {
+  const bool has_copies = module.format == hlo::Format::kProto && !origins.instructions.empty();
+  return has_copies ? WriteProtoWithCopies(module, origins) : WriteModule(module);
+}
+
 }  // namespace stowplan

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "proto/rewrite.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/hlo/module.h"
 
@@ -10,5 +11,7 @@ namespace stowplan {
 
 // The module with its present schedule, in the format it was read from.
 Result<std::string> WriteModule(const hlo::Module& module);
+// The same with copies of instructions; `origins` are only needed for protos.
+Result<std::string> WriteModule(const hlo::Module& module, const ProtoOrigins& origins);
 
 }  // namespace stowplan

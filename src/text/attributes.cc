@@ -208,7 +208,7 @@ bool ParseLiteralAttribute(Reader& reader, AttributeKey key, Attribute& out) {
   const char* begin = c.p;
   std::string_view raw;
   int64_t depth = 0;
-  // The value ends at a comma outside of brackets; unlike other values it may hold blanks.
+  // The value ends at a comma outside brackets; unlike other values it may hold blanks.
   while (!c.at_end() && !(depth == 0 && (*c.p == ',' || *c.p == '\n'))) {
     if (*c.p == '{' || *c.p == '(' || *c.p == '[') ++depth;
     if (*c.p == '}' || *c.p == ')' || *c.p == ']') --depth;
@@ -327,7 +327,7 @@ bool ParseValue(Reader& reader, AttributeKey key, Attribute& out) {
   }
 }
 
-// What stands behind the `=` of an attribute that is not known.
+// What stands after the `=` of an attribute that is not known.
 bool ParseUnknownAttribute(Reader& reader, std::string_view name, Attribute& out) {
   Cursor& c = reader.cursor;
   const char* begin = name.data();

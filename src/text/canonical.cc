@@ -229,7 +229,7 @@ bool AppendAxes(Cursor& c, std::string_view separator, std::string& out) {
 // Behind the mesh of a named sharding, up to and with the closing brace.
 bool AppendNamedTail(Cursor& c, std::string& out) {
   while (!c.Take('}')) {
-    // The comma behind the mesh may be left out.
+    // The comma after the mesh may be left out.
     if (!c.Take(',') && c.peek() != '[' && !IsClass(c.peek(), kFirstChar))
       return c.FailExpected("',' or '}' in a sharding");
     out += ", ";

@@ -143,6 +143,8 @@ InstrId InstructionParser::ParseBody(std::string_view name, int depth) {
              "an async operation's shape must be ((operands), result, ...)");
     return {};
   }
+  if (short_async && head.opcode == Opcode::kAsyncUpdate && operands_.size() > first)
+    CompleteWrapper(operands_[first], head.shape);
   if (attributes_.has_metadata) head.metadata = r_.module().metadata.Add(attributes_.metadata);
   head.name = name.empty() ? UniqueName(std::string(opcode_name)) : r_.builder.ToText(name);
   head.is_implicit = depth != 0;
@@ -219,7 +221,7 @@ ShapeId InstructionParser::ResultShape(const char* body) {
   return shape;
 }
 
-// The shape of a call from such a body to a computation that stands outside of it.
+// The shape of a call from such a body to a computation that stands outside it.
 ShapeId InstructionParser::ShapeOfOuter(Opcode opcode) {
   const CompId id = ResultComputation(r_.module(), opcode, attributes_.list);
   if (id.is_none() || id.index < ForwardCall::kFirst) return {};
@@ -239,7 +241,7 @@ bool InstructionParser::ParseOwnAttributes(Opcode opcode, AsyncForm form, int de
   const Attribute operand_part = operand_part_;
   bool has_attributes = true;
   if (depth != 0) {
-    // The comma behind a nested instruction belongs to it only if `name=` follows.
+    // The comma after a nested instruction belongs to it only if `name=` follows.
     Cursor look = r_.cursor;
     has_attributes = look.Take(',');
     look.Skip();
@@ -458,7 +460,7 @@ bool InstructionParser::WrapAsync(Opcode wrapped, ShapeId shape, std::string_vie
     own.push_back(wrapper.attributes.back());
     wrapper.attributes.pop_back();
   }
-  // Both have statistics: the same, or the operation's own behind those of what it wraps.
+  // Both have statistics: the same, or the operation's own after those of what it wraps.
   const auto statistics = std::ranges::find(own, AttributeKey::kStatistics, &Attribute::key);
   if (statistics != own.end()) {
     wrapper.attributes.push_back(*statistics);
@@ -469,6 +471,31 @@ bool InstructionParser::WrapAsync(Opcode wrapped, ShapeId shape, std::string_vie
   attributes_.list = std::move(own);
   r_.pending.push_back({.body = nullptr, .wrapper = std::move(wrapper)});
   return true;
+}
+
+// An async-start without operands and result says nothing about what it wraps; an async-update may
+// bring them.
+void InstructionParser::CompleteWrapper(InstrId chain, ShapeId shape) {
+  const hlo::Module& m = r_.module();
+  const std::span<const ShapeId> parts = m.shapes.elements(shape);
+  if (parts.size() < 2 || !m.shapes.is_tuple(parts[0]) ||
+      !IsAsyncHead(m.instructions[chain].opcode))
+    return;
+  const InstrId start = hlo::AsyncStartOf(m, chain);
+  if (start.is_none() || m.called_by(start).size() != 1) return;
+  const size_t read = m.computations.size();
+  const CompId called = m.called_by(start)[0];
+  if (called.index < read || called.index - read >= r_.pending.size()) return;
+  PendingComputation& pending = r_.pending[called.index - read];
+  const auto is_empty = [&](ShapeId id) {
+    return m.shapes.is_tuple(id) && m.shapes.elements(id).empty();
+  };
+  if (pending.body != nullptr || !pending.wrapper.parameters.empty() ||
+      !is_empty(pending.wrapper.result))
+    return;
+  const std::span<const ShapeId> parameters = m.shapes.elements(parts[0]);
+  pending.wrapper.parameters.assign(parameters.begin(), parameters.end());
+  pending.wrapper.result = parts[1];
 }
 
 void InstructionParser::AddWrapper(const PendingComputation::Wrapper& wrapper) {

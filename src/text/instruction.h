@@ -45,6 +45,7 @@ class InstructionParser {
   hlo::InstrId MakeParameter(std::string_view name, hlo::ShapeId shape);
   hlo::InstrId MakeElement(hlo::InstrId tuple, int64_t index);
   bool WrapAsync(hlo::Opcode wrapped, hlo::ShapeId shape, std::string_view name);
+  void CompleteWrapper(hlo::InstrId chain, hlo::ShapeId shape);
   hlo::Text UniqueName(const std::string& wish);
   void GiveWay(std::string_view name);
 

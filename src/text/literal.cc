@@ -63,7 +63,7 @@ bool ParseNested(Cursor& c, Elements& elements) {
     } else if (!ParseElement(c, elements.list.emplace_back())) {
       return false;
     }
-    // Close what closes, then go on behind a comma.
+    // Close what closes, then go on after a comma.
     while (depth != 0 && c.Take('}')) --depth;
     if (depth == 0) return true;
     // XLA does not insist on the comma between groups.

@@ -130,7 +130,7 @@ bool ModuleParser::ParseInstructions(Computation& computation) {
   return true;
 }
 
-// What may stand behind the closing brace: an execution thread, and the name again as a comment. A
+// What may stand after the closing brace: an execution thread, and the name again as a comment. A
 // comment that says anything else is only a comment.
 void ModuleParser::ParseClosing(CompId id) {
   Cursor& c = r_.cursor;
@@ -301,7 +301,7 @@ bool ModuleParser::ParseComputations() {
   return true;
 }
 
-// Computations that stand behind their callers: knowing all names, reads the text again.
+// Computations that stand after their callers: knowing all names, reads the text again.
 Result<hlo::Module> ModuleParser::ParseInCallOrder() {
   const std::optional<std::vector<size_t>> rows = CallOrder(r_, written_.ids);
   if (rows && !order_.begins.empty())
@@ -334,7 +334,7 @@ Result<hlo::Module> ModuleParser::Parse() {
   if (r_.errors.empty() && m.computations.empty()) c.Fail("the module has no computations");
   if (!r_.errors.empty()) return std::unexpected(r_.errors.Take());
   if (entry_.is_none()) {
-    // The last one written is the entry; those made up behind it do not count.
+    // The last one written is the entry; those made up after it do not count.
     const auto last = std::ranges::max_element(written_.begins) - written_.begins.begin();
     entry_ = written_.ids[static_cast<size_t>(last)];
   }

@@ -59,7 +59,7 @@ const char* SkipGroup(const char* p, const char* end) {
   return nullptr;
 }
 
-// The end of the shape that begins at `p`, when it is written without blanks outside of brackets;
+// The end of the shape that begins at `p`, when it is written without blanks outside brackets;
 // nullptr otherwise.
 const char* QuickEnd(const char* p, const char* end) {
   if (*p == '(') return SkipGroup(p, end);
@@ -209,7 +209,7 @@ ShapeId ShapeParser::ParseLeaf(Cursor& cursor, bool allow_physical) {
       cursor.FailAt(begin, name.size(), std::string(name) + " has no dimensions");
       return {};
     }
-    // Some versions wrote an empty layout behind tokens.
+    // Some versions wrote an empty layout after tokens.
     if (cursor.peek() == '{' && cursor.p[1] == '}') cursor.p += 2;
     return shapes_.AddOther(*type);
   }

@@ -21,7 +21,7 @@ bool ParseString(Reader& reader, Text& text) {
   while (true) {
     close = static_cast<const char*>(std::memchr(close, quote, static_cast<size_t>(c.end - close)));
     if (close == nullptr) return c.Fail("this string does not end");
-    // Only quotes behind an even number of backslashes close.
+    // Only quotes after an even number of backslashes close.
     const char* slash = close;
     while (slash > begin && slash[-1] == '\\') --slash;
     if ((close - slash) % 2 == 0) break;

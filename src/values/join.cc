@@ -71,7 +71,7 @@ FlowBuilder::Inputs FlowBuilder::InputsOfParameter(InstrId id) const {
       }
       case Opcode::kConditional: {
         inputs.needs_phi = true;
-        // Each of its calls brings the operands of all of them. They stand one behind the other.
+        // Each of its calls brings the operands of all of them. They stand one after the other.
         if (std::exchange(last, caller) == caller) break;
         AddBranchInputs(caller, computation, inputs);
         break;

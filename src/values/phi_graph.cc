@@ -127,7 +127,7 @@ bool PhiGraph::ReplaceClosure(uint32_t start, std::vector<Mark>& marks) {
   marks[start].is_open = true;
   for (size_t next = 0; next < phis.size(); ++next) {
     // All that is left to look at was looked at from there, and marked. Without this, the last of n
-    // loops that stand one behind the other would look at all loops before it.
+    // loops that stand one after the other would look at all loops before it.
     if (marks[phis[next]].is_failure && next + 1 == phis.size()) return fail();
     for (const uint32_t operand : nodes_[phis[next]].operands) {
       if (!nodes_[operand].is_phi) {

@@ -10,7 +10,7 @@ using hlo::Opcode;
 
 namespace {
 
-// The k-th computation that is numbered before this instruction; none behind the last.
+// The k-th computation that is numbered before this instruction; none after the last.
 CompId NumberedBefore(const hlo::Module& module, InstrId id, size_t k) {
   const std::span<const CompId> called = module.called_by(id);
   if (k >= called.size()) return {};

@@ -223,6 +223,7 @@ Result<std::string> WriteBundle(const Scene& scene) {
     json.End();
   }
   json.End();
+  if (!scene.order.empty()) json.Field("order", std::string_view(scene.order));
   if (!scene.home.empty()) json.Field("home", std::string_view(scene.home));
   json.End();
 

@@ -46,6 +46,8 @@ struct Scene {
   std::vector<Shown> modules;     // one, or two to compare
   std::optional<int64_t> budget;  // the size of main memory, color 0
   std::vector<SourceFile> sources;
+  std::string
+      order;  // two plans of one program: what their orders of instructions save; may be empty
   std::string home;  // the page of the index beside this one; may be empty
 };
 

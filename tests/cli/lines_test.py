@@ -10,8 +10,8 @@ from cli_case import MODULE, CliCase
 ROOT = pathlib.Path(__file__).parents[2]
 SEEDS = sorted((ROOT / "examples" / "seeds").glob("seed_*.txt"))
 LOGS = [*sorted((ROOT / "examples" / "oom").glob("*.log")), *sorted((ROOT / "tests" / "fuzz" / "regressions" / "fuzz_oom").iterdir())]
-COMMANDS = ("print", "verify", "stats", "assign", "order", "check", "replan", "pack", "report", "explain", "explain-oom",
-            "diff", "gate", "export", "view", "completion")
+COMMANDS = ("print", "verify", "stats", "assign", "order", "fit", "check", "replan", "pack", "report", "explain", "explain-oom",
+            "diff", "gate", "inspect", "repack", "export", "view", "completion")
 # A buffer of which nothing is known but its size, and one with an op_name alone.
 NAMELESS = """\
 RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 17.10G of 15.48G hbm. Exceeded hbm capacity by 1.62G.

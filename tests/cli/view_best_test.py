@@ -50,7 +50,7 @@ class ViewBest(CliCase):
         for name in PROGRAMS:
             with self.subTest(program=name):
                 folder = CORPUS / name
-                bundle, answer = self.view(folder, "--against=best")
+                bundle, answer = self.view(folder, "--against=best", "--order=given")
                 self.assertEqual(answer.err, "")
                 xla, best = bundle.modules
                 self.assertEqual(xla.header["plan"], "XLA's plan, from its report")
@@ -90,11 +90,43 @@ class ViewBest(CliCase):
         path = CORPUS / "cpu11" / "mlp_train_sgd" / "cpu_after_optimizations.txt"
         copy = self.folder / "m.txt"
         shutil.copy(path, copy)
-        bundle, answer = self.view(copy, "--against=best", "--target=cpu")
+        bundle, answer = self.view(copy, "--against=best", "--order=given", "--target=cpu")
         self.assertIn("there is no plan, so one is made as XLA does", answer.err)
         xla, best = bundle.modules
         self.assertEqual(xla.header["plan"], "Stowplan's plan, by XLA's rules")
         self.assertEqual((temporaries(xla), temporaries(best)), ({0: 2359296}, {0: 2097152}))
+
+    def test_a_better_order(self):
+        """The loads and bytes are those of `stowplan order`; what is lower is split into order and packing."""
+        folder = CORPUS / "cpu11" / "lm_train_scan_remat"
+        bundle, answer = self.view(folder, "--against=best")
+        self.assertEqual(answer.err, "")
+        xla, best = bundle.modules
+        self.assertEqual(best.header["plan"], "Stowplan's plan, policy best, in a better order")
+        facts = json.loads(self.run_cli("order", str(folder), "--format=json", timeout=300).out)
+        taken = [int(sum(size for size, space in zip(module.column("allocation.size"), module.column("allocation.space"))
+                         if module.header["spaces"][space]["color"] == 0)) for module in (xla, best)]
+        self.assertEqual(taken[1], facts["bytes"])
+        order, packing = facts["given_bytes"] - facts["bytes"], taken[0] - facts["given_bytes"]
+        self.assertGreater(order, 60 << 20)
+        self.assertGreater(packing, 1 << 20)
+        words = bundle.header["order"]
+        for bytes_ in (order, packing, facts["given_load"], facts["load"], facts["bound"]):
+            self.assertIn(f"({bytes_})", words)
+        self.assertLess(best.header["all_peak"]["bytes"], xla.header["all_peak"]["bytes"])
+        # Each plan has the floor of its own order.
+        bounds = [module.header["spaces"][0]["bound"] for module in (xla, best)]
+        self.assertLess(bounds[1], bounds[0])
+        self.assertLessEqual(bounds[0], temporaries(xla)[0])
+        terms = [*bundle.header["diff"]["terms"], *bundle.header["diff"]["footprint"]["terms"]]
+        self.assertEqual(sum(term["bytes"] for term in terms),
+                         int(sum(best.column("allocation.size")) - sum(xla.column("allocation.size"))))
+
+    def test_the_same_order(self):
+        bundle, _ = self.view(CORPUS / "cpu11" / "moe_layer", "--against=best")
+        self.assertIn("Both plans have the same order: ", bundle.header["order"])
+        bundle, _ = self.view(CORPUS / "cpu11" / "moe_layer", "--against=best", "--order=given")
+        self.assertNotIn("order", bundle.header)
 
     def test_alone(self):
         bundle, _ = self.view(CORPUS / "cpu11" / "mlp_train_sgd", "--policy=best")
@@ -133,7 +165,7 @@ class ViewBest(CliCase):
         shutil.copytree(CORPUS / "cpu11" / "mlp_train_sgd", dump / "with")
         dump.joinpath("seed.txt").write_bytes((ROOT / "examples" / "seeds" / "seed_003.txt").read_bytes())
         out = self.folder / "out"
-        answer = self.run_cli("view", str(dump), "--against=best", "-o", f"{out}/")
+        answer = self.run_cli("view", str(dump), "--against=best", "--order=given", "-o", f"{out}/")
         self.assertEqual(answer.code, 0, answer)
         header = Bundle((out / "index.html").read_bytes()).header
         rows = {row["name"]: row for row in header["index"]}
@@ -153,6 +185,7 @@ class ViewBest(CliCase):
         self.assert_bad_use(view(path, "--against=best"), "takes one INPUT")
         self.assert_bad_use(view("--against=best", "--policy=best"), "leave one of them out")
         self.assert_bad_use(view("--time-limit=1"), "policy best")
+        self.assert_bad_use(view("--order=given"), "against=best")
         self.assert_bad_use(view("--against=best", "--time-limit=soon"))
         self.assert_bad_use(view("--against=xla"))
         self.assertFalse((self.folder / "x.html").exists())

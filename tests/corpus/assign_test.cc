@@ -3,7 +3,6 @@
 //
 // A module's file may hold XLA's answer beside the program. It is removed first; places in fast
 // memory come from the report, as a preset.
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -83,30 +82,6 @@ Result<Planned> Plan(const std::string& file, const std::string& assignment) {
     return std::unexpected(std::move(overlaps));
   const ReportStyle style = *FindReportStyle(version);
   return Planned{ReportOf(module, analysis, plan, style), style};
-}
-
-// The lines of each `uses:` list in one order: XLA's own is history.
-std::string WithSortedUses(const std::string& text) {
-  std::istringstream in(text);
-  std::string out;
-  std::vector<std::string> uses;
-  bool is_inside = false;
-  const auto flush = [&] {
-    std::ranges::sort(uses);
-    for (const std::string& use : uses) out += use + "\n";
-    uses.clear();
-  };
-  for (std::string line; std::getline(in, line);) {
-    if (is_inside && line.starts_with("  ")) {
-      uses.push_back(line);
-      continue;
-    }
-    flush();
-    is_inside = line == " uses:";
-    out += line + "\n";
-  }
-  flush();
-  return out;
 }
 
 // Allocations with their values, places and sizes, without numbers: a text does not hold the orders

@@ -14,9 +14,9 @@
 #include <gtest/gtest.h>
 
 #include "advise/advice.h"
-#include "advise/rewriter.h"
 #include "corpus/compilers.h"
 #include "corpus/recorded.h"
+#include "hlo/rewriter.h"
 #include "stowplan/session.h"
 
 namespace stowplan::advise {
@@ -214,7 +214,7 @@ TEST(CorpusDonate, IsTheSameWhenTakenAwayAndGivenAgain) {
     std::vector<int64_t> parameters;
     for (const hlo::InputOutputAlias& alias : module->header.aliases)
       parameters.push_back(alias.parameter);
-    Rewriter rewriter(*module);
+    hlo::Rewriter rewriter(*module);
     rewriter.header().aliases.clear();
     const hlo::Module taken = rewriter.Build();
     // Places in a TPU's fast memory are Stowplan's own here, and not always sound.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dumps of TensorFlow and PyTorch/XLA, as a user hands them over: all that is known of the compiler
 // is what lies in the folder. Modules of TensorFlow until 2.15 have no schedule.
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,30 +39,6 @@ std::string BytesOf(const std::string& file) {
   return source ? std::string((*source)->bytes()) : std::string();
 }
 
-// XLA's order of a value's uses is history.
-std::string WithUsesInOrder(const std::string& text) {
-  std::istringstream in(text);
-  std::string out;
-  std::vector<std::string> uses;
-  bool is_inside = false;
-  const auto flush = [&] {
-    std::ranges::sort(uses);
-    for (const std::string& use : uses) out += use + "\n";
-    uses.clear();
-  };
-  for (std::string line; std::getline(in, line);) {
-    if (is_inside && line.starts_with("  ")) {
-      uses.push_back(line);
-      continue;
-    }
-    flush();
-    is_inside = line == " uses:";
-    out += line + "\n";
-  }
-  flush();
-  return out;
-}
-
 // modules; the report of the plan made from the proto equals XLA's, but for the order of uses; the
 // plan is sound; the rules are those of the release
 TEST(CorpusFrameworks, PlansFromTheFolderAreXlas) {
@@ -79,7 +53,7 @@ TEST(CorpusFrameworks, PlansFromTheFolderAreXlas) {
     ASSERT_TRUE(planned.has_value()) << file << Render(planned.error());
     const std::string theirs = BytesOf(Sibling(file, ".hlo.pb", kAssignmentEnding));
     const std::string ours = WriteCombined(*planned->report, planned->report->dialect);
-    const bool is_equal = WithUsesInOrder(ours) == WithUsesInOrder(theirs);
+    const bool is_equal = WithSortedUses(ours) == WithSortedUses(theirs);
     if (!is_equal) std::cout << "differs: " << file << "\n";
     const auto known = hlo::FindDialect(FrameworkRelease(FrameworkOf(file)));
     const bool is_release = known && FindReportDialect(planned->release) ==

@@ -2,8 +2,10 @@
 // The report files of the corpus, read.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +39,30 @@ inline Result<Report> ReadAllOf(const std::string& assignment) {
                     Sibling(assignment, kAssignmentEnding, "-buffer-assignment-values.txt"),
                     Sibling(assignment, kAssignmentEnding, "-live-range.txt"),
                     Sibling(assignment, kAssignmentEnding, "-memory-usage-report.txt")});
+}
+
+// The lines of each `uses:` list in one order: XLA's own is history.
+inline std::string WithSortedUses(const std::string& text) {
+  std::istringstream in(text);
+  std::string out;
+  std::vector<std::string> uses;
+  bool is_inside = false;
+  const auto flush = [&] {
+    std::ranges::sort(uses);
+    for (const std::string& use : uses) out += use + "\n";
+    uses.clear();
+  };
+  for (std::string line; std::getline(in, line);) {
+    if (is_inside && line.starts_with("  ")) {
+      uses.push_back(line);
+      continue;
+    }
+    flush();
+    is_inside = line == " uses:";
+    out += line + "\n";
+  }
+  flush();
+  return out;
 }
 
 }  // namespace stowplan::report

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the campaign's programs at random, from a seed, with a bias towards what breaks planners: one value under two
 names, values read after something was to be written in their place, transpositions beside element by element work,
-updates in place, state that is carried twice or swapped, donated arguments.
+updates in place, state that is carried twice or swapped, donated arguments, work beside a collective that is under way,
+values kept for the way back of a derivative.
 """
 
 import math
 import random
 
-from campaign_program import Block, Program, Stmt, Var, captured, prune
+from campaign_collectives import Collectives
+from campaign_gradients import GRADIENTS, Gradients
+from campaign_program import COLLECTIVES, Block, Program, Stmt, Var, captured, prune
 
 SIZES = [(4, 6, 3), (8, 8, 4), (16, 8, 8), (12, 20, 5), (32, 32, 8), (33, 17, 7), (64, 32, 4), (8, 128, 4), (24, 24, 24)]
 # On accelerators several blocks should work at a time.
@@ -20,7 +23,6 @@ STEPS = {
     "crossed": 10, "update_of_old": 6, "fresh": 2, "sort": 3, "cumsum": 1,
 }
 JAX_STEPS = {"take": 3, "scatter": 5, "scan": 6, "random": 1}
-COLLECTIVES = {"psum": 8, "ppermute": 6, "all_gather": 5, "all_to_all": 4, "psum_scatter": 4}
 
 
 class Scope:
@@ -30,7 +32,9 @@ class Scope:
         self.depth = depth
 
 
-class Generator:
+class Generator(Collectives, Gradients):
+    most = MOST
+
     def __init__(self, seed, level, devices, large, factor):
         self.choose = random.Random(f"{seed} {level} {devices} {large}")
         self.level = level
@@ -38,16 +42,21 @@ class Generator:
         n, m, k = (d * factor for d in self.choose.choice(LARGE if large else SIZES))
         if devices > 1:
             n, m, k = (-(-d // devices) * devices for d in (n, m, k))
-        self.shapes = self.choose.sample([(n, n), (n, m), (m, n), (n, n, k), (n, k, n), (n * m,), (n,)], self.choose.randint(1, 3))
+        shapes = [(n, n), (n, m), (m, n), (n, n, k), (n, k, n), (n * m,), (n,)]
+        self.shapes = self.choose.sample(shapes, self.choose.randint(1, 3))
         if self.choose.random() < 0.5 and (n, n) not in self.shapes:
             self.shapes.append((n, n))
-        self.base = self.choose.choices("ifc", (60, 34, 6))[0]
+        gradients = level == "jax" and self.choose.random() < 0.3
+        self.base = "f" if gradients else self.choose.choices("ifc", (60, 34, 6))[0]
         self.narrow = {"i": "c", "c": "i", "f": "b"}[self.base]
         self.steps = dict(STEPS)
         if level == "jax":
             self.steps.update(JAX_STEPS)
+        if gradients:
+            self.steps.update(GRADIENTS)
         if devices > 1:
             self.steps.update(COLLECTIVES)
+        self.differentiated = None  # how the block under way will be
         self.names = 0
 
     # Values.
@@ -88,7 +97,7 @@ class Generator:
     # Steps.
 
     def step(self, scope):
-        kinds = [k for k in self.steps if scope.depth < 3 or k not in ("loop", "branch", "scan", "call")]
+        kinds = [k for k in self.steps if scope.depth < 3 or k not in ("loop", "branch", "scan", "call", "ring", "derivative")]
         kind = self.choose.choices(kinds, [self.steps[k] for k in kinds])[0]
         x = self.array(scope)
         if x is not None:
@@ -277,7 +286,7 @@ class Generator:
     def scatter(self, scope, x):
         (r,) = self.emit(scope, "iota", [], [((x.shape[0],), "i")], axis=0)
         (at,) = self.emit(scope, "bits", [r], [r.type], mask=self.choose.choice([0, 3, 6, 12]))
-        how = self.choose.choice(["add", "max"])
+        how = "add" if self.differentiated else self.choose.choice(["add", "max"])
         self.emit(scope, "scatter", [x, at, self.like(scope, x)], [x.type], how=how)
 
     def random(self, scope, x):
@@ -358,7 +367,8 @@ class Generator:
 
     def loop(self, scope, x):
         values = self.state(scope, x)
-        kind = self.choose.choice(["fori", "while"])
+        backwards = self.differentiated in ("gradient", "pulled")  # only loops of a known length have that derivative
+        kind = "fori" if backwards else self.choose.choice(["fori", "while"])
         types = [v.type for v in values]
         block, inner = self.body(scope, [((), "i")] + types)
         counter = block.params[0]
@@ -374,7 +384,7 @@ class Generator:
         exact = [k for k, v in enumerate(values) if v.dtype in "ic"]
         if kind == "while" and exact and self.devices == 1 and self.choose.random() < 0.4:
             attrs["reads"] = self.choose.choice(exact)
-        limit = [self.index(scope)] if self.choose.random() < 0.3 and self.devices == 1 else []
+        limit = [self.index(scope)] if self.choose.random() < 0.3 and self.devices == 1 and not backwards else []
         self.emit(scope, "loop", values + limit, types, [block], **attrs)
 
     def scan(self, scope, x):
@@ -392,7 +402,7 @@ class Generator:
         block.results.append(out)
         stacked = ((rows[0].shape[0], *out.shape), out.dtype)
         self.emit(scope, "scan", carried + rows, types + [stacked], [block], carried=len(carried),
-                  reverse=self.choose.random() < 0.3)
+                  reverse=self.choose.random() < 0.3, remat=self.choose.random() < 0.2)
 
     def branch(self, scope, x):
         values = self.state(scope, x)
@@ -419,32 +429,6 @@ class Generator:
         self.results(inner, block, types, 0.2)
         kind = self.choose.choice(["jit", "checkpoint"]) if self.level == "jax" else "jit"
         self.emit(scope, "call", values, types, [block], kind=kind)
-
-    # Collectives.
-
-    def psum(self, scope, x):
-        values = [x] + [self.array(scope) for _ in range(self.choose.randint(0, 2))]
-        self.emit(scope, "psum", values, [v.type for v in values])
-
-    def ppermute(self, scope, x):
-        count = self.devices
-        pairs = self.choose.choice([[(k, (k + 1) % count) for k in range(count)], [(0, 1), (1, 0)],
-                                    [(k, k ^ 1) for k in range(count)], [(k, k + 1) for k in range(count - 1)]])
-        self.emit(scope, "ppermute", [x], [x.type], pairs=pairs)
-
-    def all_gather(self, scope, x):
-        shape = (x.shape[0] * self.devices, *x.shape[1:])
-        if math.prod(shape) <= MOST:
-            (z,) = self.emit(scope, "all_gather", [x], [(shape, x.dtype)])
-            self.emit(scope, "slice", [z], [x.type], low=tuple([0] * len(shape)), high=x.shape)
-
-    def all_to_all(self, scope, x):
-        if x.shape[0] % self.devices == 0:
-            self.emit(scope, "all_to_all", [x], [x.type])
-
-    def psum_scatter(self, scope, x):
-        if x.shape[0] % self.devices == 0:
-            self.emit(scope, "psum_scatter", [x], [((x.shape[0] // self.devices, *x.shape[1:]), x.dtype)])
 
     # The whole.
 

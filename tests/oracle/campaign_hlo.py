@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the campaign's programs as HLO: loops and branches get the tuples that the generator made, not those of JAX."""
 
-from campaign_program import captured
+import dataclasses
+
+from campaign_program import Stmt, Var, captured
 
 NAMES = {"f": "f32", "b": "bf16", "i": "s32", "c": "s8"}
 LEAST = {"f": "-inf", "b": "-inf", "i": "-2147483648", "c": "-128"}
-BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "xor": "xor", "max": "maximum", "min": "minimum"}
-UNARY = {"sin": "sine", "tanh": "tanh", "neg": "negate"}
 
 
 def array(shape, dtype):
@@ -21,9 +21,45 @@ def numbers(values):
     return "{" + ",".join(map(str, values)) + "}"
 
 
+def extents(attrs):
+    return "{" + ", ".join(f"[{a}:{b}]" for a, b in zip(attrs["low"], attrs["high"])) + "}"
+
+
+def bare(opcode):
+    return opcode, lambda attrs: ""
+
+
+# Steps that are one instruction: its opcode, and from the step's attributes to the instruction's.
+SIMPLE = {
+    "add": bare("add"), "sub": bare("subtract"), "mul": bare("multiply"), "xor": bare("xor"), "max": bare("maximum"),
+    "min": bare("minimum"), "sin": bare("sine"), "tanh": bare("tanh"), "neg": bare("negate"), "reshape": bare("reshape"),
+    "cast": bare("convert"),
+    "transpose": ("transpose", lambda attrs: f", dimensions={numbers(attrs['perm'])}"),
+    "reverse": ("reverse", lambda attrs: f", dimensions={{{attrs['axis']}}}"),
+    "slice": ("slice", lambda attrs: f", slice={extents(attrs)}"),
+    "concat": ("concatenate", lambda attrs: f", dimensions={{{attrs['axis']}}}"),
+    "broadcast": ("broadcast", lambda attrs: f", dimensions={numbers(attrs['dims'])}"),
+    "iota": ("iota", lambda attrs: f", iota_dimension={attrs['axis']}"),
+    # A GPU would else multiply with fewer bits than the reference.
+    "dot": ("dot", lambda attrs: ", lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={highest,highest}"),
+}
+
+# The other collectives are started by `async-start`.
+STARTED = ("all-reduce", "all-gather", "collective-permute")
+
+
+@dataclasses.dataclass
+class Pending:
+    """The result of a collective that has not ended."""
+
+    type_: str
+    text: str
+
+
 class HloWriter:
-    def __init__(self, program):
+    def __init__(self, program, asynchronous):
         self.program = program
+        self.asynchronous = asynchronous
         self.computations = {}  # finished ones, by name, callees first
         self.count = 0
 
@@ -44,9 +80,17 @@ class HloWriter:
         parts = [head + replicas, *self.computations.values(), "ENTRY main {\n" + "\n".join(lines) + "\n}"]
         return "\n\n".join(parts) + "\n"
 
-    def root(self, results, env, lines, extra=()):
-        names = [*(n for n, _ in extra), *(env[v] for v in results)]
-        types = [*(t for _, t in extra), *(of(v) for v in results)]
+    def named(self, variables, env, lines):
+        """Their names; collectives end that were under way."""
+        for v in variables:
+            if isinstance(env[v], Pending):
+                env[v] = self.add(lines, "end", env[v].type_, env[v].text)
+        return [env[v] for v in variables]
+
+    def root(self, results, env, lines):
+        names = self.named(results, env, lines)
+        self.named(list(env), env, lines)
+        types = [of(v) for v in results]
         lines.append(f"  ROOT {self.fresh('result')} = ({', '.join(types)}) tuple({', '.join(names)})")
 
     def add(self, lines, stem, type_, text):
@@ -85,59 +129,59 @@ class HloWriter:
         return name
 
     def statement(self, stmt, env, lines):
-        args = [env[v] for v in stmt.args]
+        args = self.named(stmt.args, env, lines)
         if hasattr(self, "write_" + stmt.op):
             results = getattr(self, "write_" + stmt.op)(stmt, args, env, lines)
         else:
-            results = [self.add(lines, "x", of(stmt.outs[0]), self.simple(stmt, args, lines))]
+            text = f"{SIMPLE[stmt.op][0]}({', '.join(args)})" + SIMPLE[stmt.op][1](stmt.attrs)
+            results = [self.add(lines, "x", of(stmt.outs[0]), text)]
         env.update(zip(stmt.outs, results))
 
-    def simple(self, stmt, args, lines):
-        """Instructions that stand alone, with maybe some constants."""
-        op, out, attrs = stmt.op, stmt.outs[0], stmt.attrs
-        if op in BINARY:
-            return f"{BINARY[op]}({args[0]}, {args[1]})"
-        if op in UNARY:
-            return f"{UNARY[op]}({args[0]})"
-        if op in ("scale", "bits"):
-            constant = self.constant(lines, out.dtype, attrs["by" if op == "scale" else "mask"], out.shape)
-            return f"{'multiply' if op == 'scale' else 'and'}({args[0]}, {constant})"
-        if op == "select":
-            test = self.add(lines, "test", array(out.shape, "pred"), f"compare({args[0]}, {args[1]}), direction=GT")
-            return f"select({test}, {args[0]}, {args[2]})"
-        if op == "transpose":
-            return f"transpose({args[0]}), dimensions={numbers(attrs['perm'])}"
-        if op == "reverse":
-            return f"reverse({args[0]}), dimensions={{{attrs['axis']}}}"
-        if op == "reshape":
-            return f"reshape({args[0]})"
-        if op == "cast":
-            return f"convert({args[0]})"
-        if op == "slice":
-            pairs = ", ".join(f"[{a}:{b}]" for a, b in zip(attrs["low"], attrs["high"]))
-            return f"slice({args[0]}), slice={{{pairs}}}"
-        if op == "concat":
-            return f"concatenate({', '.join(args)}), dimensions={{{attrs['axis']}}}"
-        if op == "broadcast":
-            return f"broadcast({args[0]}), dimensions={numbers(attrs['dims'])}"
-        if op == "iota":
-            return f"iota(), iota_dimension={attrs['axis']}"
-        if op == "dot":
-            return f"dot({args[0]}, {args[1]}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
-        if op == "sort":
-            return f"sort({args[0]}), dimensions={{{attrs['axis']}}}, to_apply={self.less(out.dtype)}"
-        if op in ("dslice", "update"):
-            at = [args[-1] if s is None else self.constant(lines, "i", s) for s in attrs["starts"]]
-            if op == "update":
-                return f"dynamic-update-slice({args[0]}, {args[1]}, {', '.join(at)})"
-            return f"dynamic-slice({args[0]}, {', '.join(at)}), dynamic_slice_sizes={numbers(out.shape)}"
-        if op == "cumsum":
-            axis, rank = attrs["axis"], len(out.shape)
-            size = "x".join(str(out.shape[d]) if d == axis else "1" for d in range(rank))
-            pad = "x".join(f"{out.shape[d] - 1}_0" if d == axis else "0_0" for d in range(rank))
-            return (f"reduce-window({args[0]}, {self.constant(lines, out.dtype, 0)}), window={{size={size} pad={pad}}}, "
-                    f"to_apply={self.reducer('add', out.dtype)}")
-        raise KeyError(op)
+    def starts(self, stmt, args, lines):
+        return ", ".join(args[-1] if s is None else self.constant(lines, "i", s) for s in stmt.attrs["starts"])
+
+    def reduced(self, lines, x, given, axes, shape, op="maximum"):
+        """x: the variable that is reduced, under the name given."""
+        initial = self.constant(lines, x.dtype, LEAST[x.dtype] if op == "maximum" else 0)
+        return self.add(lines, "reduced", array(shape, x.dtype), f"reduce({given}, {initial}), "
+                        f"dimensions={numbers(axes)}, to_apply={self.reducer(op, x.dtype)}")
+
+    def write_select(self, stmt, args, env, lines):
+        out = stmt.outs[0]
+        test = self.add(lines, "test", array(out.shape, "pred"), f"compare({args[0]}, {args[1]}), direction=GT")
+        return [self.add(lines, "x", of(out), f"select({test}, {args[0]}, {args[2]})")]
+
+    def write_scale(self, stmt, args, env, lines):
+        out = stmt.outs[0]
+        by = self.constant(lines, out.dtype, stmt.attrs["by"], out.shape)
+        return [self.add(lines, "x", of(out), f"multiply({args[0]}, {by})")]
+
+    def write_bits(self, stmt, args, env, lines):
+        out = stmt.outs[0]
+        mask = self.constant(lines, out.dtype, stmt.attrs["mask"], out.shape)
+        return [self.add(lines, "x", of(out), f"and({args[0]}, {mask})")]
+
+    def write_dslice(self, stmt, args, env, lines):
+        at = self.starts(stmt, args, lines)
+        shape = stmt.outs[0].shape
+        return [self.add(lines, "x", of(stmt.outs[0]), f"dynamic-slice({args[0]}, {at}), dynamic_slice_sizes={numbers(shape)}")]
+
+    def write_update(self, stmt, args, env, lines):
+        at = self.starts(stmt, args, lines)
+        return [self.add(lines, "x", of(stmt.outs[0]), f"dynamic-update-slice({args[0]}, {args[1]}, {at})")]
+
+    def write_sort(self, stmt, args, env, lines):
+        out = stmt.outs[0]
+        return [self.add(lines, "x", of(out), f"sort({args[0]}), dimensions={{{stmt.attrs['axis']}}}, "
+                         f"to_apply={self.less(out.dtype)}")]
+
+    def write_cumsum(self, stmt, args, env, lines):
+        out, axis = stmt.outs[0], stmt.attrs["axis"]
+        size = "x".join(str(n) if d == axis else "1" for d, n in enumerate(out.shape))
+        pad = "x".join(f"{n - 1}_0" if d == axis else "0_0" for d, n in enumerate(out.shape))
+        zero = self.constant(lines, out.dtype, 0)
+        return [self.add(lines, "x", of(out), f"reduce-window({args[0]}, {zero}), window={{size={size} pad={pad}}}, "
+                         f"to_apply={self.reducer('add', out.dtype)}")]
 
     def write_full(self, stmt, args, env, lines):
         return [self.constant(lines, stmt.outs[0].dtype, stmt.attrs["value"], stmt.outs[0].shape)]
@@ -153,16 +197,11 @@ class HloWriter:
         wide = "f" if x.dtype == "b" else x.dtype
         if wide != x.dtype:
             args = [self.add(lines, "wide", array(x.shape, wide), f"convert({args[0]})")]
-        result = self.add(lines, "sum", array(out.shape, wide),
-                          f"reduce({args[0]}, {self.constant(lines, wide, 0)}), dimensions={numbers(stmt.attrs['axis'])}, "
-                          f"to_apply={self.reducer('add', wide)}")
+        result = self.reduced(lines, Var("", x.shape, wide), args[0], stmt.attrs["axis"], out.shape, "add")
         return [result if wide == x.dtype else self.add(lines, "narrow", of(out), f"convert({result})")]
 
     def write_amax(self, stmt, args, env, lines):
-        out = stmt.outs[0]
-        return [self.add(lines, "max", of(out),
-                         f"reduce({args[0]}, {self.constant(lines, out.dtype, LEAST[out.dtype])}), "
-                         f"dimensions={numbers(stmt.attrs['axis'])}, to_apply={self.reducer('maximum', out.dtype)}")]
+        return [self.reduced(lines, stmt.args[0], args[0], stmt.attrs["axis"], stmt.outs[0].shape)]
 
     def parts(self, lines, stmt, name, first=0):
         return [self.add(lines, "part", of(v), f"get-tuple-element({name}), index={k + first}")
@@ -188,14 +227,15 @@ class HloWriter:
         limit = args[len(state)] if len(args) > len(state) else self.constant(lines, "i", stmt.attrs["trips"])
         types = ["s32[]", *(of(v) for v in body.results), *(of(v) for v in outer), "s32[]"]
         given = self.add(lines, "state", f"({', '.join(types)})", "tuple(" + ", ".join(
-            [self.constant(lines, "i", 0), *state, *(env[v] for v in outer), limit]) + ")")
+            [self.constant(lines, "i", 0), *state, *self.named(outer, env, lines), limit]) + ")")
 
         def fill_body(parts, inner):
             scope = dict(zip([*body.params, *outer], parts))
             for s in body.stmts:
                 self.statement(s, scope, inner)
             following = self.add(inner, "next", "s32[]", f"add({parts[0]}, {self.constant(inner, 'i', 1)})")
-            names = [following, *(scope[v] for v in body.results), *parts[1 + len(state) :]]
+            names = [following, *self.named(body.results, scope, inner), *parts[1 + len(state) :]]
+            self.named(list(scope), scope, inner)
             inner.append(f"  ROOT {self.fresh('state')} = ({', '.join(types)}) tuple({', '.join(names)})")
 
         def fill_condition(parts, inner):
@@ -204,9 +244,7 @@ class HloWriter:
             if reads is not None:
                 x = body.results[reads]
                 first = self.add(inner, "test", "pred[]", test)
-                largest = self.add(inner, "max", array((), x.dtype),
-                                   f"reduce({parts[1 + reads]}, {self.constant(inner, x.dtype, LEAST[x.dtype])}), "
-                                   f"dimensions={numbers(range(len(x.shape)))}, to_apply={self.reducer('maximum', x.dtype)}")
+                largest = self.reduced(inner, x, parts[1 + reads], range(len(x.shape)), ())
                 other = self.add(inner, "test", "pred[]",
                                  f"compare({largest}, {self.constant(inner, x.dtype, 77)}), direction=NE")
                 test = f"and({first}, {other})"
@@ -235,7 +273,7 @@ class HloWriter:
         for block in stmt.blocks:
             name, outer, type_ = self.function("branch", block)
             names.append(name)
-            given.append(self.add(lines, "given", type_, "tuple(" + ", ".join([*args[1:], *(env[v] for v in outer)]) + ")"))
+            given.append(self.add(lines, "given", type_, "tuple(" + ", ".join([*args[1:], *self.named(outer, env, lines)]) + ")"))
         result = f"({', '.join(of(v) for v in stmt.outs)})"
         if len(names) == 2:
             test = self.add(lines, "test", "pred[]", f"compare({args[0]}, {self.constant(lines, 'i', 0)}), direction=GT")
@@ -246,37 +284,53 @@ class HloWriter:
 
     def write_call(self, stmt, args, env, lines):
         name, outer, type_ = self.function("callee", stmt.blocks[0])
-        given = self.add(lines, "given", type_, "tuple(" + ", ".join([*args, *(env[v] for v in outer)]) + ")")
+        given = self.add(lines, "given", type_, "tuple(" + ", ".join([*args, *self.named(outer, env, lines)]) + ")")
         result = f"({', '.join(of(v) for v in stmt.outs)})"
         return self.parts(lines, stmt, self.add(lines, "call", result, f"call({given}), to_apply={name}"))
 
     # Collectives.
 
+    def collective(self, stmt, given, out, opcode, rest, lines):
+        """rest: attributes. What is asynchronous ends where its result is first used."""
+        if not stmt.attrs.get("asynchronous") or stmt.op not in self.asynchronous:
+            return self.add(lines, "collective", of(out), f"{opcode}({given}){rest}")
+        source, type_ = array(stmt.args[0].shape, out.dtype), of(out)
+        if opcode in STARTED:
+            both = type_ if opcode == "all-reduce" else f"({source}, {type_})"
+            start = self.add(lines, "start", both, f"{opcode}-start({given}){rest}")
+            return Pending(type_, f"{opcode}-done({start})")
+        name = self.fresh("wrapped")
+        self.computations[name] = (f"{name} {{\n  {name}.p = {source} parameter(0)\n"
+                                   f"  ROOT {name}.r = {type_} {opcode}({name}.p){rest}\n}}")
+        start = self.add(lines, "start", f"(({source}), {type_}, u32[])", f"async-start({given}), calls={name}")
+        return Pending(type_, f"async-done({start}), calls={name}")
+
     def groups(self):
-        return "replica_groups={" + numbers(range(self.program.devices)) + "}"
+        return ", replica_groups={" + numbers(range(self.program.devices)) + "}"
 
     def write_psum(self, stmt, args, env, lines):
-        results = []
-        for out, x in zip(stmt.outs, args):
-            results.append(self.add(lines, "sum", of(out), f"all-reduce({x}), {self.groups()}, "
-                                    f"to_apply={self.reducer('add', out.dtype)}"))
-        return results
+        return [self.collective(Stmt("psum", [out], [out], stmt.attrs), x, out, "all-reduce",
+                                f"{self.groups()}, to_apply={self.reducer('add', out.dtype)}", lines)
+                for out, x in zip(stmt.outs, args)]
 
     def write_ppermute(self, stmt, args, env, lines):
         pairs = ",".join(f"{{{a},{b}}}" for a, b in stmt.attrs["pairs"])
-        return [self.add(lines, "permute", of(stmt.outs[0]), f"collective-permute({args[0]}), source_target_pairs={{{pairs}}}")]
+        rest = f", source_target_pairs={{{pairs}}}"
+        return [self.collective(stmt, args[0], stmt.outs[0], "collective-permute", rest, lines)]
 
     def write_all_gather(self, stmt, args, env, lines):
-        return [self.add(lines, "gather", of(stmt.outs[0]), f"all-gather({args[0]}), {self.groups()}, dimensions={{0}}")]
+        rest = self.groups() + ", dimensions={0}"
+        return [self.collective(stmt, args[0], stmt.outs[0], "all-gather", rest, lines)]
 
     def write_all_to_all(self, stmt, args, env, lines):
-        return [self.add(lines, "exchange", of(stmt.outs[0]), f"all-to-all({args[0]}), {self.groups()}, dimensions={{0}}")]
+        rest = self.groups() + ", dimensions={0}"
+        return [self.collective(stmt, args[0], stmt.outs[0], "all-to-all", rest, lines)]
 
     def write_psum_scatter(self, stmt, args, env, lines):
-        out = stmt.outs[0]
-        return [self.add(lines, "scatter", of(out), f"reduce-scatter({args[0]}), {self.groups()}, dimensions={{0}}, "
-                         f"to_apply={self.reducer('add', out.dtype)}")]
+        rest = f"{self.groups()}, dimensions={{0}}, to_apply={self.reducer('add', stmt.outs[0].dtype)}"
+        return [self.collective(stmt, args[0], stmt.outs[0], "reduce-scatter", rest, lines)]
 
 
-def hlo_text(program):
-    return HloWriter(program).text()
+def hlo_text(program, asynchronous=()):
+    """asynchronous: the collectives that may be written as a start and an end."""
+    return HloWriter(program, asynchronous).text()

@@ -11,11 +11,11 @@ import pathlib
 import shutil
 import sys
 
-import campaign
 import campaign_generate
 import campaign_hlo
 import campaign_program
 import campaign_worker
+import checked_runs
 from campaign_program import Stmt, Var, captured, prune, walk
 
 
@@ -180,7 +180,7 @@ class Judge:
     def __init__(self, platform, binary, dumps, version, target):
         self.runner = campaign_worker.Runner(platform)
         self.dumps = pathlib.Path(dumps)
-        self.checker = campaign.Checker(binary, version or self.runner.version(), target)
+        self.checker = checked_runs.Checker(binary, version or self.runner.version(), target)
         self.count = 0
 
     def of(self, program, times=3):
@@ -197,7 +197,7 @@ class Judge:
         if self.runner.can_run and call is not None and program.devices <= len(self.runner.devices):
             run = campaign_worker.run_and_compare(self.runner, program, call, times, self.count)["run"]
         record = {"name": program.name, "run": run}
-        campaign.look_at(record, self.dumps, self.checker.verdicts(self.dumps), self.checker, None)
+        checked_runs.look_at(record, self.dumps, self.checker.verdicts(self.dumps), self.checker, None)
         code = record.get("findings", [{}])[0].get("code")
         return record["verdict"], code, run == "wrong", str(record["assign"]).split(":")[0]
 
@@ -239,7 +239,7 @@ def main():
     print("# " + ", ".join(f"{v.name}: {campaign_hlo.of(v)}" for v in program.block.params))
     print(campaign_program.python_text(program))
     if program.level == "hlo":
-        print(campaign_hlo.hlo_text(program))
+        print(campaign_hlo.hlo_text(program, judge.runner.asynchronous()))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ import itertools
 # One letter a type: f32, bf16, s32, s8.
 DTYPES = {"f": "float32", "b": "bfloat16", "i": "int32", "c": "int8"}
 
+# Steps of several devices, and how often each is taken.
+COLLECTIVES = {"psum": 8, "ppermute": 6, "all_gather": 5, "all_to_all": 4, "psum_scatter": 4, "overlapped": 10, "ring": 5}
+
 
 @dataclasses.dataclass(eq=False)
 class Var:
@@ -50,6 +53,9 @@ class Program:
     devices: int = 1
     # Pairs of output and parameter, of HLO: the output must lie on the parameter.
     aliases: tuple = ()
+
+    def differentiates(self):
+        return any(stmt.op == "derivative" for stmt, _ in walk(self.block))
 
     def features(self):
         found = {"donate"} if self.donated or self.aliases else set()
@@ -149,6 +155,7 @@ PYTHON = {
     "take": lambda s, a: f"take({a[0]}, {a[1]})",
     "scatter": lambda s, a: f"scatter_{s.attrs['how']}({a[0]}, {a[1]}, {a[2]})",
     "random": lambda s, a: f"random_bits({a[0]}, {s.outs[0].shape})",
+    "custom": call("custom"),
     "barrier": lambda s, a: f"lax.optimization_barrier(({', '.join(a)},))",
     "psum": lambda s, a: f"lax.psum({tuple_of(a)}, 'd')",
     "ppermute": lambda s, a: f"lax.ppermute({a[0]}, 'd', {s.attrs['pairs']})",
@@ -157,7 +164,7 @@ PYTHON = {
     "psum_scatter": lambda s, a: f"lax.psum_scatter({a[0]}, 'd', scatter_dimension=0, tiled=True)",
 }
 # Results come as a tuple.
-MANY = {"sort2", "barrier", "psum", "loop", "branch", "call", "scan"}
+MANY = {"sort2", "barrier", "psum", "loop", "branch", "call", "scan", "derivative"}
 
 
 def tuple_of(names):
@@ -226,7 +233,8 @@ class Writer:
         self.function(f"body{number}", body, indent, [carried, len(names) - carried])
         results = [v.name for v in body.results]
         self.back(f"{tuple_of(results[:carried])}, {tuple_of(results[carried:])}", indent + 1)
-        return (f"flat(lax.scan(body{number}, {tuple_of(names[:carried])}, {tuple_of(names[carried:])}, "
+        turn = f"jax.checkpoint(body{number})" if stmt.attrs["remat"] else f"body{number}"
+        return (f"flat(lax.scan({turn}, {tuple_of(names[:carried])}, {tuple_of(names[carried:])}, "
                 f"reverse={stmt.attrs['reverse']}))")
 
     def branch(self, stmt, names, indent):
@@ -245,6 +253,13 @@ class Writer:
         self.function(name, stmt.blocks[0], indent)
         self.back(tuple_of([v.name for v in stmt.blocks[0].results]), indent + 1)
         return f"jax.{stmt.attrs['kind']}({name})({', '.join(names)})"
+
+    def derivative(self, stmt, names, indent):
+        name = f"smooth{next(self.fresh)}"
+        self.function(name, stmt.blocks[0], indent)
+        self.back(tuple_of([v.name for v in stmt.blocks[0].results]), indent + 1)
+        given = f"jax.checkpoint({name})" if stmt.attrs["remat"] else name
+        return f"{stmt.attrs['kind']}({given}, {', '.join(names)})"
 
 
 def python_text(program):

@@ -104,12 +104,21 @@ def while_loop(condition, body, state):
     return state
 
 
-def scan(body, carry, rows, reverse):
-    count = len(rows[0])
-    results = [None] * count
-    for i in (range(count - 1, -1, -1) if reverse else range(count)):
-        carry, results[i] = body(carry, tuple(r[i] for r in rows))
-    return carry, tuple(np.stack(column) for column in zip(*results))
+def control(stack):
+    """Loops and branches, of arrays that stack can join."""
+
+    def scan(body, carry, rows, reverse):
+        count = len(rows[0])
+        results = [None] * count
+        for i in (range(count - 1, -1, -1) if reverse else range(count)):
+            carry, results[i] = body(carry, tuple(r[i] for r in rows))
+        return carry, tuple(stack(column) for column in zip(*results))
+
+    def switch(index, functions, *operands):
+        return functions[min(max(int(index), 0), len(functions) - 1)](*operands)
+
+    return dict(fori_loop=fori_loop, while_loop=while_loop, scan=scan, switch=switch,
+                cond=lambda test, yes, no, *operands: yes(*operands) if test else no(*operands))
 
 
 def flat(pair):
@@ -152,7 +161,11 @@ class Meeting:
         (summed,) = self.psum((x,), name)
         return np.split(summed, self.devices)[self.here.index]
 
+    def collectives(self):
+        return {name: getattr(self, name) for name in ("psum", "ppermute", "all_gather", "all_to_all", "psum_scatter")}
 
+
+JAX = types.SimpleNamespace(jit=lambda f: f, checkpoint=lambda f: f)
 JNP = types.SimpleNamespace(
     float32=np.dtype("float32"), bfloat16=BF16, int8=np.dtype("int8"), int32=np.int32, maximum=np.maximum, minimum=np.minimum,
     where=np.where, sin=unary(np.sin), tanh=unary(np.tanh), transpose=lambda x, p: np.transpose(x, p).copy(),
@@ -161,25 +174,23 @@ JNP = types.SimpleNamespace(
 
 
 def names(devices):
-    def branch(index, functions, operands):
-        return functions[min(max(int(index), 0), len(functions) - 1)](*operands)
-
     meeting = Meeting(devices)
     lax = types.SimpleNamespace(
         slice=lambda x, low, high: x[tuple(slice(a, b) for a, b in zip(low, high))].copy(),
         broadcast_in_dim=broadcast_in_dim, broadcasted_iota=iota, cumsum=cumsum, sort=sort, dynamic_slice=dynamic_slice,
-        dynamic_update_slice=dynamic_update_slice, optimization_barrier=lambda x: x, fori_loop=fori_loop,
-        while_loop=while_loop, scan=scan, cond=lambda p, f, g, *o: f(*o) if p else g(*o),
-        switch=lambda i, functions, *o: branch(i, functions, o), psum=meeting.psum, ppermute=meeting.ppermute,
-        all_gather=meeting.all_gather, all_to_all=meeting.all_to_all, psum_scatter=meeting.psum_scatter)
-    jax = types.SimpleNamespace(jit=lambda f: f, checkpoint=lambda f: f)
-    return meeting, dict(jnp=JNP, lax=lax, jax=jax, take=take, scatter_add=scatter_add, scatter_max=scatter_max,
-                         random_bits=random_bits, flat=flat)
+        dynamic_update_slice=dynamic_update_slice, optimization_barrier=lambda x: x, **control(np.stack),
+        **meeting.collectives())
+    return meeting, dict(jnp=JNP, lax=lax, jax=JAX, take=take, scatter_add=scatter_add, scatter_max=scatter_max,
+                         random_bits=random_bits, flat=flat, custom=lambda x, y: JNP.sin(x) * y)
 
 
 def evaluate(text, devices, arguments):
     """arguments: a list by device of lists of arrays; answers in the same form."""
-    meeting, scope = names(devices)
+    return run(text, *names(devices), arguments)
+
+
+def run(text, meeting, scope, arguments):
+    devices = meeting.devices
     exec(text, scope)  # the text is this tool's own
     results = [None] * devices
 

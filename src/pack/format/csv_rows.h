@@ -63,7 +63,7 @@ class RowReader {
   // At most so many rows follow.
   [[nodiscard]] size_t Count() const;
   [[nodiscard]] bool Has(Column column) const { return has_[static_cast<size_t>(column)]; }
-  // Whether lives and gaps are given with their last moments (`end`), not with the one behind.
+  // Whether lives and gaps are given with their last moments (`end`), not with the one after.
   [[nodiscard]] bool has_last() const { return has_last_; }
   // The field of a row that has been read; the whole row when there is no such column.
   [[nodiscard]] std::string_view FindField(uint32_t row, std::optional<Column> column) const;

@@ -33,7 +33,7 @@ class Occupied {
   std::map<int64_t, Range> ranges_;  // by the first byte
 };
 
-// Whole buffers are pieces by their numbers; behind them come those of buffers with gaps, and of
+// Whole buffers are pieces by their numbers; after them come those of buffers with gaps, and of
 // groups, whose buffer is their first.
 struct PartialPiece {
   uint32_t buffer;

@@ -50,7 +50,7 @@ class BySlot {
   std::vector<Link> links_;  // by block
 };
 
-// Two blocks that may go one behind the other. Chance makes many sizes equal, so that a block may
+// Two blocks that may go one after the other. Chance makes many sizes equal, so that a block may
 // fit to several: those come first that others then fit to as well, then those with the least
 // choice, then the shortest.
 struct Match {
@@ -214,7 +214,7 @@ std::vector<int64_t> OffsetsOfItems(const Blocks& blocks, size_t item_count,
                                     std::span<const int64_t> offsets) {
   std::vector<int64_t> by_part(blocks.parts.size(), 0);
   for (size_t top = 0; top < blocks.tops.size(); ++top) by_part[blocks.tops[top]] = offsets[top];
-  // Blocks come behind what they are made of.
+  // Blocks come after what they are made of.
   for (size_t part = blocks.parts.size(); part-- > item_count;) {
     const Blocks::Part& both = blocks.parts[part];
     by_part[both.first] = by_part[part];

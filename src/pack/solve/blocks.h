@@ -2,7 +2,7 @@
 // Items that fit together without a gap, taken for one.
 //
 // Two of them do when they are alive in the same slots (one goes onto the other), or when one
-// begins where the other ends and both are as large (one goes behind the other):
+// begins where the other ends and both are as large (one goes after the other):
 //
 //     +-----------+      +-----+-----+
 //     |     b     |      |  a  |  b  |

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxMembers = 400'000;
 
 // Tries of a round, several at once if there are threads. What is found does not depend on their
-// number: of the tries at one ceiling the first that finds something counts, and those behind it
+// number: of the tries at one ceiling the first that finds something counts, and those after it
 // are as if they had not been.
 class Tries {
  public:

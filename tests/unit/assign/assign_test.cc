@@ -422,52 +422,102 @@ wb {
   EXPECT_TRUE(plan.ends_with("size 0, color 1, preallocated-temp:\n")) << plan;
 }
 
-// x lies in the stack from the end of a to the end of c, so b needs a stack of its own. c finds
-// that one free, and y, which is made when the programs have ended, takes it.
+// A computation for the SparseCore, and an operation that hands it to that core. Arrays of 4096
+// elements do not fit into a stack.
+std::string SparseCoreWork(const std::string& name, const std::string& size = "1024") {
+  const std::string array = "f32[" + size + "]{0:T(1024)}";
+  return "w" + name + " {\n  p" + name + " = " + array + " parameter(0)\n  ROOT n" + name + " = " +
+         array + " custom-call(p" + name +
+         "), custom_call_target=\"sc\"\n}, execution_thread=\"sparsecore\"\n\n";
+}
+std::string StartOf(const std::string& name, const std::string& operand,
+                    const std::string& size = "1024") {
+  const std::string array = "f32[" + size + "]{0:T(1024)}";
+  return "  " + name + " = ((" + array + "), " + array + ", (s32[2048]{0:T(1024)})) async-start(" +
+         operand + "), async_execution_thread=\"sparsecore\", calls=w" + name + "\n";
+}
+std::string OffsetOf(const std::string& plan, std::string_view value) {
+  const size_t at = plan.find("offset=", plan.find(value));
+  return plan.substr(at, plan.find(')', at) - at);
+}
+
+// x lies in the stack from the end of a to the end of c, so b needs a stack of its own. c finds no
+// stack free, and shares that of b. y, which is made when the programs have ended, takes the first;
+// so does d. While d runs, the second is free, so e does not share the first.
 TEST(Assign, SparseCoreProgramsGetAnotherStackWhereTheFirstIsTaken) {
-  constexpr std::string_view kBefore = R"(
-wa {
-  pa = f32[1024]{0:T(1024)} parameter(0)
-  ROOT na = f32[1024]{0:T(1024)} custom-call(pa), custom_call_target="sc"
-}, execution_thread="sparsecore"
-
-wb {
-  pb = f32[1024]{0:T(1024)} parameter(0)
-  ROOT nb = f32[1024]{0:T(1024)} custom-call(pb), custom_call_target="sc"
-}, execution_thread="sparsecore"
-
-wc {
-  pc = f32[1024]{0:T(1024)} parameter(0)
-  ROOT nc = f32[1024]{0:T(1024)} custom-call(pc), custom_call_target="sc"
-}, execution_thread="sparsecore"
-
-)";
-  const std::string plan = AssignmentOf(Entry(R"(
-  p = f32[1024]{0:T(1024)} parameter(0)
-  a = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wa
+  const std::string before = SparseCoreWork("a") + SparseCoreWork("b") + SparseCoreWork("c") +
+                             SparseCoreWork("d", "4096") + SparseCoreWork("e", "4096");
+  const std::string plan = AssignmentOf(
+      Entry("\n  p = f32[1024]{0:T(1024)} parameter(0)\n  q = f32[4096]{0:T(1024)} parameter(1)\n" +
+                StartOf("a", "p") + R"(
   ad = f32[1024]{0:T(1024)} async-done(a)
   x = f32[1024]{0:T(1024)} reverse(ad), dimensions={0}
-  b = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[2048]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wb
-  c = ((f32[1024]{0:T(1024)}), f32[1024]{0:T(1024)}, (s32[1024]{0:T(1024)}, s32[0]{0})) async-start(p), async_execution_thread="sparsecore", calls=wc
+)" + StartOf("b", "p") +
+                StartOf("c", "p") + R"(
   cd = f32[1024]{0:T(1024)} async-done(c)
   z = f32[2048]{0:T(1024)} concatenate(x, cd), dimensions={0}
   bd = f32[1024]{0:T(1024)} async-done(b)
   y = f32[1024]{0:T(1024)} reverse(bd), dimensions={0}
-  ROOT r = f32[3072]{0:T(1024)} concatenate(z, y), dimensions={0}
+  v = f32[3072]{0:T(1024)} concatenate(z, y), dimensions={0}
+)" + StartOf("d", "q", "4096") +
+                StartOf("e", "q", "4096") + R"(
+  dd = f32[4096]{0:T(1024)} async-done(d)
+  ed = f32[4096]{0:T(1024)} async-done(e)
+  ROOT r = f32[11264]{0:T(1024)} concatenate(v, dd, ed), dimensions={0}
 )",
-                                              "", std::string(kBefore)),
-                                        RulesOf(*FindTarget("tpu-v6e"), "libtpu-0.0.51"));
-  const auto offset = [&](std::string_view value) {
-    const size_t at = plan.find("offset=", plan.find(value));
-    return plan.substr(at, plan.find(')', at) - at);
-  };
-  EXPECT_EQ(offset(" a{2,0} "), offset(" x @")) << plan;
-  EXPECT_EQ(offset(" b{2,0} "), offset(" c{2,0} ")) << plan;
-  EXPECT_EQ(offset(" b{2,0} "), offset(" y @")) << plan;
-  EXPECT_NE(offset(" a{2,0} "), offset(" b{2,0} ")) << plan;
+            "", before),
+      RulesOf(*FindTarget("tpu-v6e"), "libtpu-0.0.51"));
+  const std::string first = OffsetOf(plan, " a{2,0} ");
+  const std::string second = OffsetOf(plan, " b{2,0} ");
+  EXPECT_NE(first, second) << plan;
+  EXPECT_EQ(OffsetOf(plan, " x @"), first) << plan;
+  EXPECT_EQ(OffsetOf(plan, " c{2,0} "), second) << plan;
+  EXPECT_EQ(OffsetOf(plan, " y @"), first) << plan;
+  EXPECT_EQ(OffsetOf(plan, " d{2,0} "), first) << plan;
+  EXPECT_EQ(OffsetOf(plan, " e{2,0} "), second) << plan;
   // Not in the second stack, which b has though it began before c did and lasts on; nor in the
   // first, which is too small for z while x is read.
-  EXPECT_NE(offset(" z @"), offset(" b{2,0} ")) << plan;
+  EXPECT_NE(OffsetOf(plan, " z @"), second) << plan;
+}
+
+// x lies in the stack, and with it the state of the loop. Between the last read of the old state
+// and the new one nobody needs the bytes. They are not for v, since the state holds the stack to
+// its end; but the program b of the SparseCore takes them, for want of another stack.
+TEST(Assign, GapsInAStackAreForSparseCorePrograms) {
+  const std::string before = SparseCoreWork("a") + SparseCoreWork("b") +
+                             R"(cond {
+  cp = (f32[1024]{0:T(1024)}) parameter(0)
+  ROOT go = pred[]{:T(512)} constant(true)
+}
+
+body {
+  bp = (f32[1024]{0:T(1024)}) parameter(0)
+  g = f32[1024]{0:T(1024)} get-tuple-element(bp), index=0
+  u = f32[1024]{0:T(1024)} reverse(g), dimensions={0}
+  v = f32[1024]{0:T(1024)} reverse(u), dimensions={0}
+)" + StartOf("b", "v") + R"(
+  bd = f32[1024]{0:T(1024)} async-done(b)
+  n = f32[1024]{0:T(1024)} reverse(bd), dimensions={0}
+  ROOT bt = (f32[1024]{0:T(1024)}) tuple(n)
+}
+
+)";
+  const std::string plan =
+      AssignmentOf(Entry("\n  p = f32[1024]{0:T(1024)} parameter(0)\n" + StartOf("a", "p") + R"(
+  ad = f32[1024]{0:T(1024)} async-done(a)
+  x = f32[1024]{0:T(1024)} reverse(ad), dimensions={0}
+  t = (f32[1024]{0:T(1024)}) tuple(x)
+  w = (f32[1024]{0:T(1024)}) while(t), condition=cond, body=body
+  o = f32[1024]{0:T(1024)} get-tuple-element(w), index=0
+  ROOT r = f32[2048]{0:T(1024)} concatenate(o, o), dimensions={0}
+)",
+                         "", before),
+                   RulesOf(*FindTarget("tpu-v6e"), "libtpu-0.0.51"));
+  const std::string stack = OffsetOf(plan, " a{2,0} ");
+  EXPECT_EQ(OffsetOf(plan, " x @"), stack) << plan;
+  EXPECT_EQ(OffsetOf(plan, " n @"), stack) << plan;
+  EXPECT_NE(OffsetOf(plan, " v @"), stack) << plan;
+  EXPECT_EQ(OffsetOf(plan, " b{2,0} "), stack) << plan;
 }
 
 // x could lie in the result's allocation, being dead by the time r is born.

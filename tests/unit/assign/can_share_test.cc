@@ -230,6 +230,63 @@ TEST(CanShare, TpuReduceFusionsOverTheirMapPart) {
   EXPECT_FALSE(Shares(text, "y", "x", Sharing::kTpu, {1}));
 }
 
+// A fusion of x, whose body makes its result of q; for TPUs.
+std::string TpuFusion(const std::string& from, const std::string& to, const std::string& body,
+                      const std::string& before = {}) {
+  return "HloModule m, is_scheduled=true\n" + before + "f {\n  q = " + from + " parameter(0)\n" +
+         body + "}\nENTRY e {\n  p = " + from + " parameter(0)\n  x = " + from +
+         " tan(p)\n  ROOT y = " + to + " fusion(x), kind=kLoop, calls=f\n}";
+}
+
+bool SharesOnTpu(const std::string& text) { return Shares(text, "y", "x", Sharing::kTpu); }
+
+// A fusion of the scalar x and of an array, whose body makes its result of q and w.
+std::string TpuIndexed(const std::string& scalar, const std::string& to, const std::string& body) {
+  return "HloModule m, is_scheduled=true\nadd {\n  al = f32[] parameter(0)\n"
+         "  ar = f32[] parameter(1)\n  ROOT as = f32[] add(al, ar)\n}\nf {\n  q = " +
+         scalar + " parameter(0)\n  w = f32[16]{0:T(128)} parameter(1)\n" + body +
+         "}\nENTRY e {\n  p = " + scalar +
+         " parameter(0)\n  a = f32[16]{0:T(128)} parameter(1)\n  x = " + scalar +
+         " negate(p)\n  ROOT y = " + to + " fusion(x, a), kind=kLoop, calls=f\n}";
+}
+
+TEST(CanShare, TpuScalarsOverAnIndex) {
+  const std::string index = "s32[]{:T(128)}";
+  const std::string scalar = "f32[]{:T(128)}";
+  const std::string sum =
+      "  z = f32[]{:T(128)} constant(0)\n  d = f32[4]{0:T(128)} dynamic-slice(w, q), "
+      "dynamic_slice_sizes={4}\n";
+  const std::string r = "r = f32[]{:T(128)} reduce(d, z), dimensions={0}, to_apply=add\n";
+  const std::string one = TpuIndexed(index, scalar, sum + "  ROOT " + r);
+  EXPECT_TRUE(Shares(one, "y", "x", Sharing::kTpu));
+  EXPECT_FALSE(Shares(one, "y", "x", Sharing::kPlain));
+  EXPECT_FALSE(Shares(one, "y", "x", Sharing::kTpu, {}, ShareRules::Planner::kOurs));
+  // Beside other outputs too.
+  const std::string two =
+      TpuIndexed(index, "(" + scalar + ", f32[4]{0:T(128)})",
+                 sum + "  " + r + "  ROOT t = (f32[], f32[4]{0:T(128)}) tuple(r, d)\n");
+  EXPECT_TRUE(Shares(two, "y", "x", Sharing::kTpu, {0}));
+  EXPECT_FALSE(Shares(two, "y", "x", Sharing::kTpu, {1}));  // no scalar
+  // Another width; other tiles; something else that reads the index; the sliced array itself.
+  EXPECT_FALSE(Shares(TpuIndexed(index, "bf16[]{:T(128)}",
+                                 sum + "  " + r + "  ROOT c = bf16[]{:T(128)} convert(r)\n"),
+                      "y", "x", Sharing::kTpu));
+  EXPECT_FALSE(
+      Shares(TpuIndexed("s32[]{:T(256)}", scalar, sum + "  ROOT " + r), "y", "x", Sharing::kTpu));
+  EXPECT_FALSE(Shares(TpuIndexed(index, scalar,
+                                 sum + "  " + r +
+                                     "  b = s32[4]{0:T(128)} broadcast(q), dimensions={}\n"
+                                     "  v = s32[1]{0:T(128)} slice(b), slice={[0:1]}\n"
+                                     "  u = s32[]{:T(128)} reshape(v)\n"
+                                     "  c = f32[]{:T(128)} convert(u)\n"
+                                     "  ROOT k = f32[]{:T(128)} add(r, c)\n"),
+                      "y", "x", Sharing::kTpu));
+  EXPECT_FALSE(SharesOnTpu(
+      TpuFusion("f32[1]{0:T(128)}", "f32[1]{0:T(128)}",
+                "  z = s32[] constant(0)\n"
+                "  ROOT r = f32[1]{0:T(128)} dynamic-slice(q, z), dynamic_slice_sizes={1}\n")));
+}
+
 TEST(CanShare, TpuCopiesOfParametersToOtherMemoryStay) {
   const auto text = [](const std::string& space, const std::string& source) {
     return "HloModule m, is_scheduled=true\nENTRY e {\n  p = f32[8]{0} parameter(0)\n"
@@ -265,16 +322,6 @@ std::string Doubled(const std::string& innermost) {
   }
   return InEntry("  ROOT y = f32[8,16] fusion(x), kind=kCustom, calls=f60\n", before);
 }
-
-// A fusion of x, whose body makes its result of q; for TPUs.
-std::string TpuFusion(const std::string& from, const std::string& to, const std::string& body,
-                      const std::string& before = {}) {
-  return "HloModule m, is_scheduled=true\n" + before + "f {\n  q = " + from + " parameter(0)\n" +
-         body + "}\nENTRY e {\n  p = " + from + " parameter(0)\n  x = " + from +
-         " tan(p)\n  ROOT y = " + to + " fusion(x), kind=kLoop, calls=f\n}";
-}
-
-bool SharesOnTpu(const std::string& text) { return Shares(text, "y", "x", Sharing::kTpu); }
 
 // Dimensions of equal size that change places look alike from outside.
 TEST(CanShare, NotThroughACopyToAnotherLayout) {

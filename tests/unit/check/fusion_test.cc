@@ -21,6 +21,7 @@ struct Fusion {
   std::string root;     // the operands of the tuple, if there is another one
   int64_t bytes = 256;  // of x
   std::string_view target = "cpu";
+  std::string kind = "kLoop";
 };
 
 // "safe", "clash" or "unknown".
@@ -47,9 +48,8 @@ fused {
                            " parameter(0)\n  q = " + fusion.y + R"( parameter(1)
   i = s32[] parameter(2)
   j = s32[] parameter(3)
-  ROOT f = )" + all + R"( fusion(p, q, i, j), kind=kLoop, calls=fused
-}
-)";
+  ROOT f = )" + all + R"( fusion(p, q, i, j), kind=)" +
+                           fusion.kind + ", calls=fused\n}\n";
   const std::string size = std::to_string(fusion.bytes);
   const Verdict verdict = CheckText(text,
                                     "p0 " + size + (is_pair ? ": p@0 f{0}@0" : ": p@0 f@0") +
@@ -396,6 +396,50 @@ TEST(Fusion, TiledArrays) {
   };
   EXPECT_EQ(half("[1:2]"), "safe");
   EXPECT_EQ(half("[0:1]"), "clash");
+}
+
+// A block writes a tile of what is transposed elsewhere than one of what is beside it.
+TEST(Fusion, OutputsBesideATransposition) {
+  const auto both = [](std::string_view size, std::string_view root, std::string_view kind) {
+    const std::string shape = "f32[" + std::string(size) + "]{1,0}";
+    return Decide({.x = shape,
+                   .y = shape,
+                   .body = "  s = " + shape + " sine(x)\n  t = " + shape +
+                           " transpose(y), dimensions={1,0}\n  m = " + shape +
+                           " multiply(t, x)\n  n = " + shape + " negate(m)\n",
+                   .result = shape,
+                   .other = shape,
+                   .root = std::string(root),
+                   .bytes = 65536,
+                   .target = "gpu",
+                   .kind = std::string(kind)});
+  };
+  EXPECT_EQ(both("128,128", "s, m", "kInput"), "clash");
+  EXPECT_EQ(both("128,128", "m, s", "kInput"), "clash");
+  EXPECT_EQ(both("128,128", "n, m", "kInput"), "safe");
+  EXPECT_EQ(both("128,128", "s, m", "kLoop"), "safe");
+  EXPECT_EQ(both("32,32", "s, m", "kInput"), "unknown");
+  EXPECT_EQ(both("128,128", "s, t", "kInput"), "safe");
+}
+
+// One loop writes both outputs tile by tile, whatever their dimensions are called.
+TEST(Fusion, TiledOutputsThatABitcastTurns) {
+  const auto both = [](std::string_view size, std::string_view other, std::string_view made) {
+    const std::string shape = "f32" + std::string(size) + "{1,0:T(8,128)}";
+    return Decide({.x = shape,
+                   .y = shape,
+                   .body = "  a = " + shape + " negate(x)\n  b = " + shape + " " +
+                           std::string(made) + "\n  c = " + std::string(other) + " bitcast(b)\n",
+                   .result = shape,
+                   .other = std::string(other),
+                   .root = "a, c",
+                   .bytes = 20480,
+                   .target = "tpu-v5e"});
+  };
+  EXPECT_EQ(both("[33,65]", "f32[65,33]{0,1:T(8,128)}", "add(x, y)"), "safe");
+  EXPECT_EQ(both("[33,33]", "f32[33,33]{0,1:T(8,128)}", "add(x, y)"), "safe");
+  EXPECT_EQ(both("[33,65]", "f32[65,33]{0,1:T(8,128)}", "reverse(x), dimensions={0}"), "clash");
+  EXPECT_EQ(both("[33,33]", "f32[33,33]{0,1:T(8,128)}", "transpose(x), dimensions={1,0}"), "clash");
 }
 
 // An untiled array that a bitcast shows with tiles is as large as the tiles.

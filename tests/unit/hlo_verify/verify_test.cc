@@ -383,6 +383,9 @@ TEST(Verify, OutputToOperandAliasing) {
               ElementsAre("`x`: output_to_operand_aliasing: operand 1 has no part {9}"));
   EXPECT_THAT(with("{0}: (0, {}), {0}: (1, {0})"),
               ElementsAre("`x`: output_to_operand_aliasing names output {0} twice"));
+  EXPECT_THAT(
+      with("{1}: (0, {})}, frontend_attributes={xla_skip_custom_call_alias_shape_check=\"1\""),
+      IsEmpty());
 }
 
 TEST(Verify, SizesThatDoNotFit) {

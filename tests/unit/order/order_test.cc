@@ -8,6 +8,8 @@
 #include "order/exact.h"
 #include "order/first_orders.h"
 #include "order/solve.h"
+#include "order/window.h"
+#include "unit/order/made_problems.h"
 
 namespace stowplan::order {
 namespace {
@@ -209,6 +211,90 @@ TEST(OrderSolve, EndsWhenAsked) {
   const Answer answer = Solve(problem, {.should_stop = [] { return true; }});
   EXPECT_EQ(answer.order, GivenOrder(problem));
   EXPECT_LE(answer.bound, answer.peak);
+}
+
+TEST(OrderSolve, EffortIsLimited) {
+  // Sizes at which one step too many for each pair of nodes would be noticed.
+  for (const Shape shape : kShapes) {
+    const Problem problem = MadeProblem(shape, shape == Shape::kBipartite ? 2'000 : 20'000);
+    const int64_t effort = 40 * SizeOf(problem);
+    const Answer answer = Solve(problem, {.should_stop = {}, .effort = effort});
+    EXPECT_LE(answer.steps, effort);
+    EXPECT_TRUE(IsPossible(problem, answer.order));
+    EXPECT_EQ(ComputeLoads(problem, answer.order).peak, answer.peak);
+    EXPECT_LE(answer.peak, answer.given_peak);
+    EXPECT_LE(answer.bound, answer.peak);
+    EXPECT_GT(answer.bound, 0);
+  }
+}
+
+TEST(OrderSolve, OneNodeWithManyUsers) {
+  const Problem problem = MadeProblem(Shape::kStar, 100'000);
+  const Answer answer = Solve(problem);
+  EXPECT_TRUE(answer.is_optimal());
+}
+
+TEST(OrderSolve, ManyUsersOfWhatIsThereFromTheStart) {
+  // A node that reads 20 000 lives can come at any time, and is looked at again and again.
+  ProblemParts parts;
+  constexpr Node kNodes = 20'000;
+  parts.inner.assign(kNodes, 0);
+  for (Node i = 0; i < kNodes; ++i) {
+    parts.lives.push_back({.size = 10});
+    parts.touches.push_back({0, i});
+  }
+  parts.lives.push_back({.size = 1'000'000, .begin = 0, .lasts = true});
+  parts.touches.emplace_back();
+  const Problem problem = MakeProblem(std::move(parts));
+  const Answer answer = Solve(problem);
+  EXPECT_TRUE(IsPossible(problem, answer.order));
+  EXPECT_LE(answer.bound, answer.peak);
+}
+
+TEST(OrderSolve, NothingIsTriedWithoutEffort) {
+  const Problem problem = MadeProblem(Shape::kRandom, 1'000);
+  const Answer answer = Solve(problem, {.should_stop = {}, .effort = 0});
+  EXPECT_EQ(answer.order, GivenOrder(problem));
+  EXPECT_EQ(answer.peak, answer.given_peak);
+  EXPECT_EQ(answer.bound, 0);
+}
+
+TEST(OrderCut, OfFewStepsIsABoundStill) {
+  const Problem problem = MadeProblem(Shape::kRandom, 500);
+  Cutter cutter(problem);
+  for (Node i = 0; i < problem.size(); i += 50) {
+    const int64_t least = cutter.FindLeastLoad(i);
+    EXPECT_TRUE(cutter.has_cut());
+    const int64_t sooner = cutter.FindLeastLoad(i, {}, 100);
+    EXPECT_LE(sooner, least);
+    EXPECT_TRUE(cutter.has_cut() || sooner <= least);
+  }
+}
+
+TEST(OrderWindow, LoadsAreThoseOfTheWhole) {
+  std::mt19937 random(8);
+  for (int t = 0; t < 100; ++t) {
+    const Problem problem = RandomProblem(random, 20 + random() % 60, true);
+    Order order = DepthFirstOrder(problem, DepthFirstRule::kGiven);
+    StretchedOrder stretched(problem, order, ComputeLoads(problem, order));
+    for (int step = 0; step < 5; ++step) {
+      const auto count = static_cast<uint32_t>(problem.size());
+      const auto first = static_cast<uint32_t>(random() % count);
+      const uint32_t last = first + 1 + static_cast<uint32_t>(random() % (count - first));
+      const Problem part = stretched.ProblemOf(first, last);
+      const Loads given = ComputeLoads(part, GivenOrder(part));
+      for (uint32_t k = first; k < last; ++k)
+        ASSERT_EQ(given.loads[k - first], stretched.loads().loads[k]) << "problem " << t;
+      const Order inside = DepthFirstOrder(part, DepthFirstRule::kGivenBackwards);
+      stretched.Replace(first, inside, ComputeLoads(part, inside).loads);
+      ASSERT_TRUE(IsPossible(problem, stretched.order()));
+      const Loads loads = ComputeLoads(problem, stretched.order());
+      ASSERT_EQ(loads.loads, stretched.loads().loads) << "problem " << t;
+      ASSERT_EQ(loads.peak, stretched.loads().peak);
+      ASSERT_EQ(loads.peak_place, stretched.loads().peak_place);
+      ASSERT_EQ(loads.peak_count, stretched.loads().peak_count);
+    }
+  }
 }
 
 TEST(OrderSolve, NothingToOrder) { EXPECT_TRUE(Solve(MakeProblem({})).order.empty()); }

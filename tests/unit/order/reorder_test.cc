@@ -197,6 +197,91 @@ TEST(Reorder, KeepsOverlapUnlessToldOtherwise) {
   EXPECT_EQ(some.computations.back().lost_overlap, 0);
 }
 
+// Sizes whose sum fits in 64 bits, but not all that a search adds up.
+TEST(Reorder, SizesTooLargeToBeAdded) {
+  std::string text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  x = u8[] parameter(0)\n";
+  for (int k = 0; k < 5; ++k) {
+    text +=
+        "  b" + std::to_string(k) + " = u8[1152921504606846976]{0} broadcast(x), dimensions={}\n";
+  }
+  text += "  ROOT t = (";
+  for (int k = 0; k < 5; ++k) text += std::string(k > 0 ? ", " : "") + "u8[1152921504606846976]{0}";
+  text += ") tuple(";
+  for (int k = 0; k < 5; ++k) text += (k > 0 ? ", b" : "b") + std::to_string(k);
+  text += ")\n}\n";
+  const Rules rules = RulesOf(*FindTarget("cpu"), "");
+  const Result<Reordered> reordered = Reorder(Read(text), rules, {});
+  ASSERT_FALSE(reordered);
+  EXPECT_NE(Render(reordered.error()).find("too large to be added up"), std::string::npos)
+      << Render(reordered.error());
+}
+
+// All users of one value, and an instruction with many operands.
+TEST(Reorder, OneValueWithManyUsers) {
+  constexpr int kUsers = 5'000;
+  std::string text =
+      "HloModule m, is_scheduled=true\n\nENTRY e {\n  x = f32[] parameter(0)\n"
+      "  w = f32[1000]{0} broadcast(x), dimensions={}\n";
+  for (int k = 0; k < kUsers; ++k)
+    text += "  u" + std::to_string(k) + " = f32[1000]{0} negate(w)\n";
+  text += "  ROOT c = f32[" + std::to_string(kUsers * 1000) + "]{0} concatenate(";
+  for (int k = 0; k < kUsers; ++k) text += (k > 0 ? ", u" : "u") + std::to_string(k);
+  text += "), dimensions={0}\n}\n";
+  const Reordered reordered = ReorderText(text);
+  EXPECT_LE(reordered.computations.back().bound, reordered.computations.back().peak);
+  EXPECT_GT(reordered.computations.back().bound, 0);
+}
+
+// The branch has little in use, so that its order is left alone; the bound of the entry is exact
+// all the same.
+constexpr std::string_view kLowBranch = R"(HloModule m, is_scheduled=true
+
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+low {
+  x = f32[] parameter(0)
+  zero = f32[] constant(0)
+  one = f32[100]{0} broadcast(x), dimensions={}
+  ROOT first = f32[] reduce(one, zero), dimensions={0}, to_apply=sum
+}
+ENTRY e {
+  x = f32[] parameter(0)
+  p = pred[] parameter(1)
+  zero = f32[] constant(0)
+  small = f32[] conditional(p, x, x), true_computation=low, false_computation=low2
+  wide = f32[10000]{0} broadcast(small), dimensions={}
+  ROOT r = f32[] reduce(wide, zero), dimensions={0}, to_apply=sum
+}
+)";
+
+TEST(Reorder, BoundKnowsWhatLowComputationsNeed) {
+  std::string text(kLowBranch);
+  const size_t at = text.find("low {");
+  const size_t end = text.find("ENTRY");
+  text.insert(end, "low2 " + text.substr(at + 4, end - at - 4));
+  const Reordered reordered = ReorderText(text);
+  const ReorderedComputation& entry = reordered.computations.back();
+  EXPECT_EQ(entry.bound, entry.peak);
+  // They keep their orders: nothing depends on these.
+  EXPECT_EQ(std::ranges::count_if(reordered.computations, &ReorderedComputation::is_changed), 0);
+}
+
+TEST(Reorder, OthersMustKeepTheSame) {
+  EXPECT_TRUE(KeepsWhatIsKept(Read(kTwoSums), ReorderText(kTwoSums).module));
+  EXPECT_TRUE(KeepsWhatIsKept(Read(kAsync), ReorderText(kAsync).module));
+  EXPECT_FALSE(KeepsWhatIsKept(Read(kAsync), ReorderText(kAsync, 100).module));
+  // The two effects change places, and so do what they read.
+  const hlo::Module given = Read(kEffects);
+  hlo::Module swapped = given;
+  const uint32_t begin = swapped.computations[swapped.entry].schedule.begin;
+  for (const auto& [a, b] : {std::pair(1U, 2U), {3U, 4U}})
+    std::swap(swapped.instruction_pool[begin + a], swapped.instruction_pool[begin + b]);
+  EXPECT_FALSE(KeepsWhatIsKept(given, swapped));
+}
+
 TEST(Effects, OfCallees) {
   const hlo::Module module = Read(kEffects);
   const std::vector<uint8_t> effects = FindEffects(module);

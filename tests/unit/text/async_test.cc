@@ -2,6 +2,7 @@
 // Async operations in their short form (slice-start) and in full (async-start, calls=...).
 #include <gtest/gtest.h>
 
+#include "hlo/verify.h"
 #include "unit/text/reading.h"
 
 namespace stowplan {
@@ -120,6 +121,69 @@ ENTRY %e (x: f32[8], y: f32[8]) -> (f32[8], f32[8]) {
 
 )";
   EXPECT_EQ(Reprint(kText), kText);
+}
+
+// Work for a TPU's SparseCore: the start has neither operands nor a result, the update brings both.
+TEST(TextAsync, OperandsThatComeWithTheUpdate) {
+  constexpr std::string_view kText = R"(HloModule m
+
+%f (a: f32[8]) -> f32[8] {
+  ROOT %a = f32[8]{0} parameter(0)
+}
+
+ENTRY %e (x: f32[8], y: s32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %y = s32[8]{0} parameter(1)
+  %s = ((), (), (s32[2048]{0})) custom-call-start(), async_execution_thread="sparsecore", custom_call_target="t", output_to_operand_aliasing={{}: (0, {})}, called_computations={%f}
+  %u = ((f32[8]{0}, s32[8]{0}), f32[8]{0}, (s32[2048]{0})) custom-call-update(%s, %x, %y), output_to_operand_aliasing={{2,0}: (0, {2,0})}
+  ROOT %d = f32[8]{0} custom-call-done(%u)
+}
+
+)";
+  EXPECT_EQ(Reprint(kText), kText);
+  const auto module = Parse(kText);
+  ASSERT_TRUE(module) << Render(module.error());
+  EXPECT_TRUE(hlo::Verify(*module).empty()) << Render(hlo::Verify(*module));
+  const hlo::Module& m = *module;
+  const hlo::InstrId start(size_t{3});  // behind those of f, x and y
+  const hlo::Computation& wrapper = m.computations[m.called_by(start)[0]];
+  EXPECT_EQ(m.operands_of(wrapper.root).size(), 2U);
+  EXPECT_EQ(hlo::ToString(m.shapes, m.instructions[wrapper.root].shape), "f32[8]{0}");
+}
+
+// Where nothing shows what is wrapped, the short form would lose it.
+TEST(TextAsync, WhatTheShortFormWouldLoseIsWrittenInFull) {
+  constexpr std::string_view kFull = R"(HloModule m
+
+%wrapper (p: f32[8], q: s32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %q = s32[8]{0} parameter(1)
+  ROOT %c = f32[8]{0} custom-call(%p, %q), custom_call_target="t", output_to_operand_aliasing={{}: (0, {})}
+}
+
+%plain (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  ROOT %n = f32[8]{0} negate(%x)
+}
+
+ENTRY %e (y: f32[8]) -> f32[8] {
+  %y = f32[8]{0} parameter(0)
+  %s = ((), (), (s32[2048]{0})) async-start(), calls=%wrapper
+  %u = ((), (), (s32[2048]{0})) async-update(%s)
+  %d = () async-done(%u)
+  %s2 = ((f32[8]{0}), f32[8]{0}, u32[]) async-start(%y), calls=%plain
+  ROOT %d2 = f32[8]{0} async-done(%s2)
+}
+
+)";
+  EXPECT_EQ(Reprint(kFull), kFull);
+  const std::string mixed = Reprint(kFull, {});
+  EXPECT_NE(mixed.find("async-start(), calls=%wrapper"), std::string::npos) << mixed;
+  EXPECT_NE(mixed.find("async-done(%u)"), std::string::npos) << mixed;
+  EXPECT_NE(mixed.find("%wrapper (p: f32[8]"), std::string::npos) << mixed;
+  EXPECT_NE(mixed.find("negate-start(%y)"), std::string::npos) << mixed;
+  EXPECT_EQ(mixed.find("%plain"), std::string::npos) << mixed;
+  EXPECT_EQ(Reprint(mixed), mixed);
 }
 
 TEST(TextAsync, OpcodesWithFormsOfTheirOwn) {

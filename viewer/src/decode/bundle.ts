@@ -50,6 +50,7 @@ function settle(header: Header): void {
   header.sources ??= [];
   header.modules ??= [];
   header.home ??= null;
+  header.order ??= null;
   header.index ??= null;
   header.compared ??= null;
   header.problems ??= [];

@@ -102,6 +102,7 @@ export interface Header {
   modules: ModuleHeader[];
   diff: DiffHeader | null;
   sources: SourceFile[];
+  order: string | null; // two plans of one program: what the order of instructions saves
   home: string | null; // the page of an index beside this one
   index: IndexRow[] | null; // largest first; then there are no modules
   compared: [string, string] | null; // of the index: what A and B are; largest change first

@@ -38,8 +38,8 @@ async function svgOf(page: Page): Promise<string> {
 test('both plans of a program', async ({ page }) => {
   const complaints = listenTo(page);
   const file = join(mkdtempSync(join(tmpdir(), 'stowplan-best-')), 'best.html');
-  const words = ['view', input, '--target=cpu', '--against=best', '--budget=6MiB', '-o', file];
-  execFileSync(program, words, { stdio: 'pipe' });
+  const words = ['view', input, '--target=cpu', '--against=best', '--order=given', '--budget=6MiB'];
+  execFileSync(program, [...words, '-o', file], { stdio: 'pipe' });
   await page.goto(pathToFileURL(file).href);
   await expect(page.getByTestId('map-1')).toBeVisible();
 
@@ -74,5 +74,19 @@ test('both plans of a program', async ({ page }) => {
   await page.getByRole('tab', { name: 'tables' }).click();
   await expect(page.getByRole('row', { name: /capacity/ })).toContainText('6.00MiB');
   await expect(page.getByRole('row', { name: /temporaries, at least/ })).toContainText('2.00MiB');
+  expect(complaints).toEqual([]);
+});
+
+test('a better order', async ({ page }) => {
+  const complaints = listenTo(page);
+  const file = join(mkdtempSync(join(tmpdir(), 'stowplan-order-')), 'best.html');
+  const words = ['view', input, '--target=cpu', '--against=best', '-o', file];
+  execFileSync(program, words, { stdio: 'pipe' });
+  await page.goto(pathToFileURL(file).href);
+  await expect(page.getByTestId('map-1')).toBeVisible();
+  await expect(page.getByText("B: Stowplan's plan, policy best, in a better order")).toBeVisible();
+  const order = page.getByTestId('order');
+  await expect(order).toContainText(/B's order of instructions saves .+, and its packing /);
+  await expect(page.getByTestId('proofs')).toContainText('in this order is below');
   expect(complaints).toEqual([]);
 });

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/rewriter.h"
+#include "hlo/rewriter.h"
 
 #include <algorithm>
 #include <unordered_set>
 #include <utility>
 
-namespace stowplan::advise {
-
-using hlo::Attribute;
-using hlo::AttributeKey;
-using hlo::CompId;
-using hlo::Computation;
-using hlo::InstrId;
-using hlo::Instruction;
-using hlo::Module;
-using hlo::Opcode;
+namespace stowplan::hlo {
 
 namespace {
 
-hlo::Text AddText(Module& module, std::string_view characters) {
+Text AddText(Module& module, std::string_view characters) {
   const size_t split = module.source ? module.source->size() : 0;
-  const hlo::Text text{static_cast<uint32_t>(split + module.made_texts.size()),
-                       static_cast<uint32_t>(characters.size())};
+  const Text text{static_cast<uint32_t>(split + module.made_texts.size()),
+                  static_cast<uint32_t>(characters.size())};
   module.made_texts += characters;
   return text;
 }
@@ -32,6 +23,27 @@ Range Append(std::vector<T>& pool, const std::vector<T>& rows) {
   pool.insert(pool.end(), rows.begin(), rows.end());
   return range;
 }
+
+// Ids are different in the whole module. In newer protos, those of a computation have its own
+// number in their upper half.
+class NewProtoIds {
+ public:
+  explicit NewProtoIds(const Module& module) : last_in_(module.computations.size(), 0) {
+    for (size_t i = 0; i < module.proto_ids.size(); ++i) {
+      int64_t& last = last_in_[module.instructions[InstrId(i)].parent.index];
+      last = std::max(last, module.proto_ids[i]);
+      last_ = std::max(last_, module.proto_ids[i]);
+    }
+  }
+  int64_t Next(CompId computation) {
+    int64_t& last = last_in_[computation.index];
+    return last >> 32 != 0 ? ++last : ++last_;
+  }
+
+ private:
+  std::vector<int64_t> last_in_;  // by computation
+  int64_t last_ = 0;
+};
 
 }  // namespace
 
@@ -44,7 +56,7 @@ InstrId Rewriter::Add(New row, std::string_view stem) {
   return InstrId(module_.instructions.size() + news_.size() - 1);
 }
 
-hlo::ShapeId Rewriter::ShapeOf(InstrId id) const {
+ShapeId Rewriter::ShapeOf(InstrId id) const {
   return IsNew(id) ? NewOf(id).head.shape : module_.instructions[id].shape;
 }
 
@@ -69,7 +81,7 @@ InstrId Rewriter::AddElement(InstrId tuple, int64_t index, InstrId anchor) {
   return Add(std::move(row), "get-tuple-element");
 }
 
-InstrId Rewriter::AddTuple(std::span<const InstrId> elements, hlo::ShapeId shape, InstrId anchor) {
+InstrId Rewriter::AddTuple(std::span<const InstrId> elements, ShapeId shape, InstrId anchor) {
   New row;
   row.head.shape = shape;
   row.head.opcode = Opcode::kTuple;
@@ -85,6 +97,7 @@ InstrId Rewriter::AddClone(InstrId original, std::span<const InstrId> operands, 
   for (const Attribute& attribute : module_.attributes_of(original)) {
     if (attribute.key != AttributeKey::kControlPredecessors) row.attributes.push_back(attribute);
   }
+  row.original = original;
   row.anchor = anchor;
   return Add(std::move(row), std::string(module_.name(original)) + ".remat");
 }
@@ -94,7 +107,7 @@ void Rewriter::ReplaceOperand(InstrId user, size_t operand, InstrId by) {
 }
 
 InstrId Rewriter::Resolve(InstrId id) const {
-  // A chain of replacements is at most as long as there are some.
+  // A chain of replacements is no longer than their number.
   for (size_t i = 0; i <= replaced_.size(); ++i) {
     const auto next = replaced_.find(id);
     if (next == replaced_.end()) break;
@@ -103,7 +116,7 @@ InstrId Rewriter::Resolve(InstrId id) const {
   return id;
 }
 
-// Reports know instructions by name alone, so names differ in the whole module.
+// Reports know instructions only by name, so names are unique in the whole module.
 std::vector<std::string> Rewriter::NewNames() const {
   std::unordered_set<std::string_view> used;
   for (size_t i = 0; i < (news_.empty() ? 0 : module_.instructions.size()); ++i)
@@ -119,7 +132,7 @@ std::vector<std::string> Rewriter::NewNames() const {
   return names;
 }
 
-// The old order, new ones behind their anchors.
+// The old order, with new instructions after their anchors.
 Rewriter::Layout Rewriter::FindLayout() const {
   const size_t old_count = module_.instructions.size();
   Layout layout;
@@ -179,7 +192,7 @@ std::vector<Attribute> Rewriter::AttributesOf(InstrId id, const Layout& layout, 
   const Attribute attribute = Attribute::OfRows(AttributeKey::kControlPredecessors,
                                                 Append(out.instruction_pool, predecessors));
   const auto place = std::ranges::find_if(kept, [&](const Attribute& a) {
-    return hlo::PrintRank(opcode, a.key) > hlo::PrintRank(opcode, attribute.key);
+    return PrintRank(opcode, a.key) > PrintRank(opcode, attribute.key);
   });
   kept.insert(place, attribute);
   return kept;
@@ -187,8 +200,7 @@ std::vector<Attribute> Rewriter::AttributesOf(InstrId id, const Layout& layout, 
 
 void Rewriter::BuildRows(const Layout& layout, Module& out) const {
   const std::vector<std::string> names = NewNames();
-  int64_t last_proto_id = 0;
-  for (const int64_t id : module_.proto_ids) last_proto_id = std::max(last_proto_id, id);
+  NewProtoIds proto_ids(module_);
   for (const InstrId id : layout.rows) {
     const bool is_new = IsNew(id);
     Instruction row = is_new ? NewOf(id).head : module_.instructions[id];
@@ -202,7 +214,7 @@ void Rewriter::BuildRows(const Layout& layout, Module& out) const {
     }
     out.instructions.Add(row);
     if (!module_.proto_ids.empty())
-      out.proto_ids.push_back(is_new ? ++last_proto_id : module_.proto_ids[id.index]);
+      out.proto_ids.push_back(is_new ? proto_ids.Next(row.parent) : module_.proto_ids[id.index]);
   }
   for (const auto& [id, name] : module_.unknown_opcodes) {
     if (!IsRemoved(id)) out.unknown_opcodes.emplace_back(layout.map[id.index], name);
@@ -227,7 +239,7 @@ std::vector<InstrId> Rewriter::ScheduleOf(CompId id, const Layout& layout) const
   return order;
 }
 
-Module Rewriter::Build(std::vector<InstrId>* ids) const {
+Module Rewriter::Build(std::vector<InstrId>* ids, std::vector<InstrId>* origins) const {
   Module out = module_;
   out.header = header_;
   out.buffer_assignment = {};
@@ -256,8 +268,11 @@ Module Rewriter::Build(std::vector<InstrId>* ids) const {
     computation.parameters = Append(out.instruction_pool, parameters);
     computation.schedule = Append(out.instruction_pool, ScheduleOf(id, layout));
   }
+  if (origins != nullptr) {
+    for (const InstrId id : layout.rows) origins->push_back(IsNew(id) ? NewOf(id).original : id);
+  }
   if (ids != nullptr) *ids = std::move(layout.map);
   return out;
 }
 
-}  // namespace stowplan::advise
+}  // namespace stowplan::hlo

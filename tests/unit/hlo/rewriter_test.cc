@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "advise/rewriter.h"
+#include "hlo/rewriter.h"
 
 #include "unit/advise/advising.h"
 
@@ -25,12 +25,12 @@ hlo::InstrId Find(const hlo::Module& module, std::string_view name) {
 
 TEST(Rewriter, WithoutChangesGivesTheSameProgram) {
   const hlo::Module module = ParseProgram(kRewritten);
-  EXPECT_EQ(hlo::ToString(Rewriter(module).Build()), hlo::ToString(module));
+  EXPECT_EQ(hlo::ToString(hlo::Rewriter(module).Build()), hlo::ToString(module));
 }
 
 TEST(Rewriter, CopiesForAllReaders) {
   const hlo::Module module = ParseProgram(kRewritten);
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   const hlo::InstrId p = Find(module, "p");
   rewriter.Replace(p, rewriter.AddCopy(p, p));
   const hlo::Module changed = rewriter.Build();
@@ -44,7 +44,7 @@ TEST(Rewriter, CopiesForAllReaders) {
 
 TEST(Rewriter, RemovesWithControlEdges) {
   const hlo::Module module = ParseProgram(kRewritten);
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   rewriter.Replace(Find(module, "a"), Find(module, "p"));
   rewriter.Remove(Find(module, "a"));
   const hlo::Module changed = rewriter.Build();
@@ -55,7 +55,7 @@ TEST(Rewriter, RemovesWithControlEdges) {
 
 TEST(Rewriter, NewNamesDiffer) {
   const hlo::Module module = ParseProgram(kRewritten);
-  Rewriter rewriter(module);
+  hlo::Rewriter rewriter(module);
   const hlo::InstrId p = Find(module, "p");
   const hlo::InstrId first = rewriter.AddCopy(p, p);
   rewriter.Replace(p, rewriter.AddCopy(first, first));

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much less memory the training steps of the corpus need if they compute values twice, at 5, 10
+// and 20 percent more work by the plain cost model, which does not change over time. All plans are
+// made by policy `best` and checked. Prints the table of docs/fit.md.
+//
+//     stowplan_bench_fit CORPUS [ONLY]
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cost/machine.h"
+#include "cost/work.h"
+#include "cpu_seconds.h"
+#include "session/fit.h"
+#include "stowplan/session.h"
+
+namespace {
+
+using namespace stowplan;
+
+constexpr double kCosts[] = {0.05, 0.10, 0.20};
+
+struct Archive {
+  std::string_view name;
+  std::string_view target;
+  std::string_view version;
+};
+constexpr Archive kArchives[] = {
+    {"cpu11", "cpu", "jaxlib-0.11.2"},
+    {"gpu", "gpu", "jaxlib-0.11.2"},
+};
+// Training steps; a program with checkpoints in its source is named after the one without.
+struct Program {
+  std::string_view name;
+  bool is_loop = false;  // its layers are trips of a loop
+};
+constexpr Program kPrograms[] = {
+    {"lm_train_unrolled_12"},
+    {"lm_train_unrolled_small"},
+    {"cnn_train"},
+    {"mlp_train_sgd"},
+    {"lm_train_scan", true},
+    {"lstm_train", true},
+    {"mlp_train_adam_scan", true},
+};
+
+double Megabytes(int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+int64_t Temporaries(const PlannedModule& planned) {
+  int64_t sum = 0;
+  for (const report::Allocation& allocation : planned.report->allocations.rows()) {
+    if (allocation.color == 0 && allocation.is_temp()) sum += allocation.size;
+  }
+  return sum;
+}
+
+double WholeCost(const hlo::Module& module, std::string_view target) {
+  const std::vector<cost::Work> works = cost::FindWork(module, *FindTarget(target));
+  double sum = 0;
+  for (const hlo::InstrId id : module.schedule_of(module.entry))
+    sum += cost::PlainCost(works[id.index], *FindTarget(target));
+  return sum;
+}
+
+std::string FileIn(const std::string& folder) {
+  if (!std::filesystem::exists(folder)) return {};
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().string().ends_with(".hlo.pb")) return entry.path().string();
+  }
+  return {};
+}
+
+class Bench {
+ public:
+  explicit Bench(const Archive& archive) : archive_(archive) {}
+
+  bool Run(const std::string& corpus, const Program& shown) {
+    const std::string_view program = shown.name;
+    const std::string folder = fmt::format("{}/{}/{}", corpus, archive_.name, program);
+    const std::string file = FileIn(folder);
+    if (file.empty()) return true;
+    Result<hlo::Module> module = ReadModule(file);
+    if (!module) return false;
+    module->buffer_assignment = {};
+    PlanOptions options;
+    options.target = archive_.target;
+    options.release = archive_.version;
+    options.policy = Policy::kBest;
+    const Result<PlannedModule> given = Plan(*module, options);
+    if (!given) return false;
+    const double temporaries = Megabytes(Temporaries(*given));
+    fmt::print("{:6} {:26} {:6} {:9.1f}", archive_.name, program,
+               module->schedule_of(module->entry).size(), temporaries);
+    bool is_fine = true;
+    double seconds = 0;
+    for (size_t k = 0; k < std::size(kCosts); ++k) {
+      const double start = CpuSeconds();
+      const Result<Fitted> fitted =
+          Fit(*given, {.plan = options, .max_cost = kCosts[k], .model = CostModel::kPlain});
+      seconds = std::max(seconds, CpuSeconds() - start);
+      if (!fitted || fitted->planned.verdict.soundness != Soundness::kSound) return false;
+      const double now = Megabytes(Temporaries(fitted->planned));
+      const double cost =
+          WholeCost(*fitted->planned.module, archive_.target) / WholeCost(*module, archive_.target);
+      is_fine = is_fine && fitted->facts.bytes <= fitted->facts.given_bytes &&
+                cost <= 1 + kCosts[k] + 1e-9;
+      if (!shown.is_loop) logs_[k] += std::log(now / temporaries);
+      fmt::print(" {:9.1f} {:+6.1f}%", now, 100 * (now / temporaries - 1));
+    }
+    count_ += shown.is_loop ? 0 : 1;
+    fmt::print(" {:6.1f} s\n", seconds);
+    return CompareWithCheckpoints(corpus, shown, *module, options) && is_fine;
+  }
+
+  void PrintMeans() const {
+    if (count_ == 0) return;
+    fmt::print("{:6} {:26} {:6} {:9}", archive_.name, "geometric mean, unrolled", "", "");
+    for (const double log : logs_)
+      fmt::print(" {:9} {:+6.1f}%", "", 100 * (std::exp(log / static_cast<double>(count_)) - 1));
+    fmt::print("\n");
+  }
+
+ private:
+  // The same source with jax.checkpoint in each layer, at the same cost.
+  bool CompareWithCheckpoints(const std::string& corpus, const Program& shown,
+                              const hlo::Module& module, const PlanOptions& options) const {
+    const std::string file =
+        FileIn(fmt::format("{}/{}/{}_remat", corpus, archive_.name, shown.name));
+    if (file.empty()) return true;
+    Result<hlo::Module> theirs = ReadModule(file);
+    if (!theirs) return false;
+    theirs->buffer_assignment = {};
+    PlanOptions in_best_order = options;
+    in_best_order.scheduler = "best";
+    const Result<PlannedModule> planned = Plan(*theirs, in_best_order);
+    if (!planned) return false;
+    // The plain model counts all of an array that a trip updates, so that loops with and without
+    // checkpoints cannot be compared by it.
+    if (shown.is_loop) {
+      fmt::print("{:6} {:26} checkpoint per layer: {:.1f}\n", "", "",
+                 Megabytes(Temporaries(*planned)));
+      return true;
+    }
+    const double cost =
+        WholeCost(*theirs, archive_.target) / WholeCost(module, archive_.target) - 1;
+    const Result<Fitted> ours =
+        Fit(*Plan(module, options),
+            {.plan = options, .max_cost = std::max(cost, 0.0), .model = CostModel::kPlain});
+    if (!ours) return false;
+    const double their_bytes = Megabytes(Temporaries(*planned));
+    const double our_bytes = Megabytes(Temporaries(ours->planned));
+    fmt::print(
+        "{:6} {:26} checkpoint per layer: {:.1f} at {:+.1f} %; here {:.1f} at {:+.1f} % "
+        "({:+.1f} %)\n",
+        "", "", their_bytes, 100 * cost, our_bytes, 100 * ours->facts.cost,
+        100 * (our_bytes / their_bytes - 1));
+    return true;
+  }
+
+  const Archive& archive_;
+  double logs_[std::size(kCosts)] = {};
+  int64_t count_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: stowplan_bench_fit CORPUS [ONLY]\n");
+    return 2;
+  }
+  const std::string_view only = argc > 2 ? argv[2] : "";
+  fmt::print("{:6} {:26} {:>6} {:>9} {:>17} {:>17} {:>17}\n", "", "temporaries in MB", "nodes",
+             "given", "+5 %", "+10 %", "+20 %");
+  bool is_fine = true;
+  for (const Archive& archive : kArchives) {
+    Bench bench(archive);
+    for (const Program& program : kPrograms) {
+      if (!only.empty() && program.name != only) continue;
+      if (bench.Run(argv[1], program)) continue;
+      fmt::print("{}/{}: failed\n", archive.name, program.name);
+      is_fine = false;
+    }
+    bench.PrintMeans();
+  }
+  return is_fine ? 0 : 1;
+}

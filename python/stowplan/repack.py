@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled JAX program with a lower plan: the same kernels, in other places and another order."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import io
+import json
+from typing import Any
+
+from . import _core
+from .errors import ArgumentError
+from .sizes import format_size
+
+
+@dataclasses.dataclass(frozen=True)
+class RepackReport:
+    """What became of a program's temporaries, and why no more."""
+
+    module: str
+    is_rewritten: bool
+    temporaries_before: int
+    temporaries_after: int
+    bound: int
+    """In the order that was chosen, no places need less. 0 if the program was not rewritten."""
+    moved_values: int
+    moved_thunks: int
+    refusals: tuple[str, ...]
+    """Why other plans were not used."""
+    is_verified: bool = False
+    """Whether both programs were run on random inputs, with the same results to the bit."""
+
+    def __str__(self) -> str:
+        if not self.is_rewritten:
+            why = "".join(f"\n  refused: {refusal}" for refusal in self.refusals)
+            size = format_size(self.temporaries_before)
+            return f"{self.module}: {size} of temporaries, as compiled{why}"
+        return (
+            f"{self.module}: {format_size(self.temporaries_after)} of temporaries instead of "
+            f"{format_size(self.temporaries_before)}; {self.moved_values} values lie elsewhere, "
+            f"{self.moved_thunks} thunks run at another time"
+        )
+
+
+class Repacked:
+    """A compiled program that is called like the one it was made of. `report` says what changed;
+    everything else is that of the `jax.stages.Compiled` in `compiled`."""
+
+    def __init__(self, compiled: Any, report: RepackReport) -> None:
+        self.compiled = compiled
+        self.report = report
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.compiled(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.compiled, name)
+
+    def __repr__(self) -> str:
+        return f"<Repacked {self.report}>"
+
+
+class _Serialized:
+    """Stands for an executable inside a pickle."""
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts = parts
+
+
+def _with_executables(payload: bytes, backend: Any, devices: Any, rewrite: Any) -> bytes:
+    """The payload of jax.experimental.serialize_executable with other executables. JAX's own
+    pickler hands them out as bytes and takes them back as bytes; they are not loaded here."""
+    serialize_executable: Any = importlib.import_module("jax.experimental.serialize_executable")
+
+    class Unpickler(serialize_executable._JaxPjrtUnpickler):  # type: ignore[misc]
+        def persistent_load(self, pid: Any) -> Any:
+            return _Serialized(pid) if pid[0] == "exec" else super().persistent_load(pid)
+
+    class Pickler(serialize_executable._JaxPjrtPickler):  # type: ignore[misc]
+        def persistent_id(self, obj: Any) -> Any:
+            if isinstance(obj, _Serialized):
+                return (obj.parts[0], rewrite(obj.parts[1]), *obj.parts[2:])
+            return super().persistent_id(obj)
+
+    try:
+        unpickler = Unpickler(io.BytesIO(payload), backend)
+    except TypeError:
+        unpickler = Unpickler(io.BytesIO(payload), backend, devices)
+    out = io.BytesIO()
+    Pickler(out).dump(unpickler.load())
+    return out.getvalue()
+
+
+def _load(payload: bytes, in_tree: Any, out_tree: Any, devices: Any) -> Any:
+    serialize_executable: Any = importlib.import_module("jax.experimental.serialize_executable")
+
+    try:
+        return serialize_executable.deserialize_and_load(
+            payload, in_tree, out_tree, execution_devices=devices
+        )
+    except TypeError:  # up to JAX 0.6 it has no such argument
+        return serialize_executable.deserialize_and_load(payload, in_tree, out_tree)
+
+
+def _random_arguments(compiled: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    jax: Any = importlib.import_module("jax")
+    import numpy as np
+
+    random = np.random.default_rng(0)
+
+    def make(info: Any, sharding: Any) -> Any:
+        dtype = np.dtype(info.dtype)
+        if dtype.kind in "iub":
+            data = random.integers(0, 2, info.shape).astype(dtype)
+        elif dtype.kind == "c":
+            data = (
+                random.standard_normal(info.shape) + 1j * random.standard_normal(info.shape)
+            ).astype(dtype)
+        else:
+            data = (0.1 * random.standard_normal(info.shape)).astype(np.float32).astype(dtype)
+        return jax.device_put(data, sharding)
+
+    args_info, kwargs_info = compiled.args_info
+    args_shardings, kwargs_shardings = compiled.input_shardings
+    is_leaf = lambda x: hasattr(x, "shape") and hasattr(x, "dtype")  # noqa: E731
+    args = jax.tree.map(make, args_info, args_shardings, is_leaf=is_leaf)
+    kwargs = jax.tree.map(make, kwargs_info, kwargs_shardings, is_leaf=is_leaf)
+    return tuple(args), dict(kwargs)
+
+
+def _bits(compiled: Any) -> list[bytes]:
+    jax: Any = importlib.import_module("jax")
+    import numpy as np
+
+    args, kwargs = _random_arguments(compiled)
+    return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(compiled(*args, **kwargs))]
+
+
+def repack(
+    compiled: Any, *, reorder: bool = True, verify: bool = False, release: str = ""
+) -> Repacked:
+    """The same program with a lower plan.
+
+    The kernels stay as they were compiled and run on the same inputs, so results are the same to
+    the bit. The new plan is used only if it was read back from the new executable, checked, and
+    its thunks compute what the original's do; in doubt the program stays as it is, and
+    `report.refusals` says why.
+
+    compiled:  a `jax.stages.Compiled` for CPU or GPU
+    reorder:   also look for a better order of execution
+    verify:    run both on random inputs and compare the results bit by bit
+    release:   of XLA, if it is not recognized: "jaxlib-0.11.2"
+    """
+    serialize_executable: Any = importlib.import_module("jax.experimental.serialize_executable")
+
+    if not hasattr(compiled, "runtime_executable"):
+        raise ArgumentError("repack needs a jax.stages.Compiled: jax.jit(f).lower(...).compile()")
+    payload, in_tree, out_tree = serialize_executable.serialize(compiled)
+    executable = compiled.runtime_executable()
+    devices = executable.local_devices()
+    reports: list[dict[str, Any]] = []
+
+    def rewrite(data: bytes) -> bytes:
+        text, lower = _core.repack("executable", data, not reorder, release)
+        reports.append(json.loads(text))
+        return lower or data
+
+    new_payload = _with_executables(payload, devices[0].client, devices, rewrite)
+    if len(reports) != 1:
+        raise ArgumentError(
+            f"the program has {len(reports)} executables; only programs with one can be rewritten"
+        )
+    report = RepackReport(**{**reports[0], "refusals": tuple(reports[0]["refusals"])})
+    if not report.is_rewritten:
+        return Repacked(compiled, report)
+    lower = _load(new_payload, in_tree, out_tree, devices)
+    if verify:
+        if _bits(compiled) != _bits(lower):
+            refusals = (*report.refusals, "run on random inputs, the results differ")
+            report = dataclasses.replace(
+                report,
+                is_rewritten=False,
+                temporaries_after=report.temporaries_before,
+                refusals=refusals,
+            )
+            return Repacked(compiled, report)
+        report = dataclasses.replace(report, is_verified=True)
+    return Repacked(lower, report)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long work takes. One place for all figures about machines.
+#pragma once
+
+#include <string_view>
+
+#include "cost/work.h"
+#include "stowplan/target/target.h"
+
+namespace stowplan::cost {
+
+// A kernel takes as long as its traffic or its arithmetic, whichever is slower, and a launch.
+struct Machine {
+  std::string_view name;  // for whom the figures are
+  double bytes_per_second = 1;
+  double flops_per_second = 1;
+  double seconds_per_launch = 0;
+  double host_bytes_per_second = 1;  // to the host's memory and back, each way
+};
+
+// Public figures of a common machine of this kind; docs/fit.md has them with their sources.
+[[nodiscard]] Machine MachineOf(const Target& target);
+
+[[nodiscard]] double SecondsOf(const Work& work, const Machine& machine);
+
+// A model without figures of any machine: bytes, or flops at a fixed number for each byte. Results
+// that are compared over time are given in it.
+[[nodiscard]] double PlainCost(const Work& work, const Target& target);
+
+}  // namespace stowplan::cost

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it takes to execute an instruction: bytes moved, arithmetic, launches.
+//
+// These are facts about the program; machine.h turns them into time. An instruction that calls
+// others does their work, and a loop that of all its trips.
+#pragma once
+
+#include <vector>
+
+#include "stowplan/hlo/module.h"
+#include "stowplan/target/target.h"
+
+namespace stowplan::cost {
+
+// Sums over long loops do not fit in 64 bits.
+struct Work {
+  double bytes = 0;        // read and written; of arrays that are sliced or updated, that part
+  double whole_bytes = 0;  // as if each operand were read and each result written as a whole
+  double flops = 0;        // operations on elements; two for each multiplication in a dot product
+  double launches = 0;     // kernels
+
+  Work& operator+=(const Work& other) {
+    bytes += other.bytes;
+    whole_bytes += other.whole_bytes;
+    flops += other.flops;
+    launches += other.launches;
+    return *this;
+  }
+  friend Work operator*(Work work, double factor) {
+    return {work.bytes * factor, work.whole_bytes * factor, work.flops * factor,
+            work.launches * factor};
+  }
+};
+
+// By instruction. Inside of fusions and reducers: only flops, as nothing there goes to memory.
+[[nodiscard]] std::vector<Work> FindWork(const hlo::Module& module, const Target& target);
+
+}  // namespace stowplan::cost

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a sequence with repetitions. What is best for a program in which everything stays in
+// memory need not be best once less does.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "fit/task.h"
+
+namespace stowplan::fit {
+
+// The same occurrences in an order of lower peak, or as they are.
+Sequence Arrange(const Task& task, std::span<const Node> sequence,
+                 const std::function<bool()>& should_stop);
+
+// The first occurrences alone.
+Sequence WithoutRepetitions(const Task& task, std::span<const Node> sequence);
+
+}  // namespace stowplan::fit

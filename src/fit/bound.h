@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory a task needs in every order and with every repetition.
+#pragma once
+
+#include <cstdint>
+
+#include "fit/task.h"
+
+namespace stowplan::fit {
+
+// When `witness` runs for the first time, this much is in use: what it reads and makes, what is
+// there from the start and is read later, and what cannot be computed again, has been computed, and
+// is read later.
+struct Bound {
+  int64_t bytes = 0;
+  Node witness = kNoNode;
+  int64_t own = 0;  // of these: what the witness itself reads and makes
+};
+Bound FindBound(const Task& task);
+
+}  // namespace stowplan::fit

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fit/find_task.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "order/effects.h"
+
+namespace stowplan::fit {
+namespace {
+
+using hlo::AttributeKey;
+using hlo::InstrId;
+using hlo::Opcode;
+
+// Custom calls that compute a function of their operands.
+bool IsPureCall(const hlo::Module& module, InstrId id) {
+  const hlo::Attribute* target = module.FindAttribute(id, AttributeKey::kCustomCallTarget);
+  if (target == nullptr || module.NumberOr(id, AttributeKey::kCustomCallHasSideEffect, 0) != 0)
+    return false;
+  constexpr std::string_view kPrefixes[] = {"__cublas$", "__cudnn$conv", "__cudnn$norm",
+                                            "__onednn$", "TopK"};
+  const std::string_view name = module.view(target->text());
+  return std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+bool IsPureAlone(const hlo::Module& module, InstrId id) {
+  const Opcode opcode = module.instructions[id].opcode;
+  if (order::IsStart(opcode) || order::IsDone(opcode)) return false;
+  switch (opcode) {
+    case Opcode::kAsyncUpdate:
+    case Opcode::kDomain:
+    case Opcode::kOptBarrier:
+    case Opcode::kAfterAll:
+    case Opcode::kAddDependency:
+    case Opcode::kParameter:
+      return false;
+    case Opcode::kCustomCall:
+      return IsPureCall(module, id);
+    default:
+      return true;
+  }
+}
+
+// What hands on values without reading them.
+bool IsBundle(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kTuple:
+    case Opcode::kOptBarrier:
+    case Opcode::kAfterAll:
+    case Opcode::kAddDependency:
+    case Opcode::kDomain:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Loops and branches are called once; a second caller would need computations of its own.
+bool IsSimple(const hlo::Module& module, InstrId id) {
+  switch (module.instructions[id].opcode) {
+    case Opcode::kCall:
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+    case Opcode::kTuple:
+      return false;
+    default:
+      return module.FindAttribute(id, AttributeKey::kControlPredecessors) == nullptr;
+  }
+}
+
+class TaskFinder {
+ public:
+  TaskFinder(const order::Surroundings& around, const order::Graph& graph)
+      : around_(around), graph_(graph) {}
+
+  Task Find(std::span<const double> costs) {
+    const std::vector<int64_t> slacks(around_.module.computations.size(), 0);
+    order::Problem problem = order::FindProblem(around_, graph_, slacks, &values_);
+    const std::vector<uint8_t> pure = FindPure(around_.module);
+    std::vector<uint8_t> can_repeat(problem.size(), 0);
+    std::vector<double> node_costs(problem.size(), 0);
+    for (Node i = 0; i < problem.size(); ++i) {
+      const InstrId id = graph_.instructions[i];
+      can_repeat[i] = static_cast<uint8_t>(pure[id.index] != 0 && around_.effects[id.index] == 0 &&
+                                           IsSimple(around_.module, id) && problem.inner[i] == 0);
+      node_costs[i] = costs[id.index];
+    }
+    ForbidControl(can_repeat);
+    ForbidTuples(can_repeat);
+    ForbidSharing(problem, can_repeat);
+    std::vector<Node> overwriters = FindOverwriters(problem);
+    std::vector<uint32_t> buffers;
+    for (const ValueId value : values_) buffers.push_back(around_.analysis.buffers.of(value).index);
+    return MakeTask(std::move(problem), std::move(node_costs), std::move(can_repeat),
+                    std::move(overwriters), std::move(buffers));
+  }
+
+ private:
+  // What others wait for without reading it.
+  void ForbidControl(std::vector<uint8_t>& can_repeat) const {
+    for (const InstrId id : graph_.instructions) {
+      const auto* control = around_.module.FindAttribute(id, AttributeKey::kControlPredecessors);
+      if (control == nullptr) continue;
+      for (const InstrId before :
+           hlo::Module::Rows(around_.module.instruction_pool, control->rows())) {
+        if (const Node node = graph_.SourceOf(before); node != kNoNode) can_repeat[node] = 0;
+      }
+    }
+  }
+  // What is a part of a tuple is read where the tuple is. The module's result is not read at all.
+  void ForbidTuples(std::vector<uint8_t>& can_repeat) const {
+    const InstrId root = around_.module.computations[graph_.computation].root;
+    for (const InstrId id : graph_.instructions) {
+      if (!IsBundle(around_.module.instructions[id].opcode)) continue;
+      if (id == root && around_.module.instructions[id].opcode == Opcode::kTuple) continue;
+      for (const InstrId operand : around_.module.operands_of(id)) {
+        if (const Node node = graph_.SourceOf(operand); node != kNoNode) can_repeat[node] = 0;
+      }
+    }
+  }
+  [[nodiscard]] bool IsShared(uint32_t life) const {
+    const BufferSet& buffers = around_.analysis.buffers;
+    return buffers.values_of(buffers.of(values_[life])).size() > 1;
+  }
+  // A repetition has memory of its own; what is written in place has not.
+  void ForbidSharing(const order::Problem& problem, std::vector<uint8_t>& can_repeat) const {
+    for (uint32_t i = 0; i < problem.lives.size(); ++i) {
+      if (const Node node = problem.lives[i].begin; node != kNoNode && IsShared(i))
+        can_repeat[node] = 0;
+    }
+  }
+  // By life: who begins the next life of its buffer. Lives of a buffer follow each other.
+  [[nodiscard]] std::vector<Node> FindOverwriters(const order::Problem& problem) const {
+    std::vector<Node> overwriters(problem.lives.size(), kNoNode);
+    for (uint32_t i = 0; i + 1 < problem.lives.size(); ++i) {
+      if (around_.analysis.buffers.of(values_[i]) == around_.analysis.buffers.of(values_[i + 1]))
+        overwriters[i] = problem.lives[i + 1].begin;
+    }
+    return overwriters;
+  }
+
+  const order::Surroundings& around_;
+  const order::Graph& graph_;
+  std::vector<ValueId> values_;  // by life
+};
+
+}  // namespace
+
+std::vector<uint8_t> FindPure(const hlo::Module& module) {
+  std::vector<uint8_t> is_pure(module.instructions.size(), 0);
+  std::vector<uint8_t> has_other(module.computations.size(), 0);
+  const std::vector<uint8_t> effects = order::FindEffects(module);
+  // Callees precede their callers.
+  for (size_t c = 0; c < module.computations.size(); ++c) {
+    const hlo::Computation& computation = module.computations[hlo::CompId(c)];
+    for (uint32_t k = 0; k < computation.count; ++k) {
+      const InstrId id(size_t{computation.first.index} + k);
+      const bool is_parameter = module.instructions[id].opcode == Opcode::kParameter;
+      const bool calls_other = std::ranges::any_of(
+          module.called_by(id), [&](hlo::CompId callee) { return has_other[callee.index] != 0; });
+      is_pure[id.index] =
+          static_cast<uint8_t>(effects[id.index] == 0 && !calls_other && IsPureAlone(module, id));
+      if (is_pure[id.index] == 0 && !is_parameter) has_other[c] = 1;
+    }
+  }
+  return is_pure;
+}
+
+Task FindTask(const order::Surroundings& around, const order::Graph& graph,
+              std::span<const double> costs) {
+  return TaskFinder(around, graph).Find(costs);
+}
+
+}  // namespace stowplan::fit

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repack/slots.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace stowplan::repack {
+namespace {
+
+using executable::Slice;
+
+Slice PlaceOf(const report::Report& report, const report::Value& value) {
+  return {report.allocations[value.allocation].number, value.offset, value.size};
+}
+
+bool Meets(const Slice& a, const Slice& b) {
+  return a.allocation == b.allocation && a.offset < b.offset + b.size &&
+         b.offset < a.offset + a.size;
+}
+
+bool Covers(const Slice& place, const Slice& slice) {
+  return place.allocation == slice.allocation && place.offset <= slice.offset &&
+         slice.offset + slice.size <= place.offset + place.size;
+}
+
+}  // namespace
+
+std::optional<std::string> FindOtherPlace(const report::Report& report,
+                                          const executable::Assignment& assignment) {
+  if (report.allocations.size() != assignment.allocations.size()) {
+    return fmt::format("{} allocations instead of {}", assignment.allocations.size(),
+                       report.allocations.size());
+  }
+  for (const report::Allocation& allocation : report.allocations.rows()) {
+    const auto index = static_cast<size_t>(allocation.number);
+    if (index >= assignment.allocations.size() ||
+        assignment.allocations[index].size != allocation.size) {
+      return fmt::format("allocation {} is not of {} bytes", allocation.number, allocation.size);
+    }
+  }
+  size_t count = 0;
+  for (const report::Value& value : report.values.rows()) {
+    if (value.allocation.is_none()) continue;
+    ++count;
+    const auto place = assignment.places.find(value.number);
+    if (place == assignment.places.end() || place->second != PlaceOf(report, value))
+      return fmt::format("`{}` lies elsewhere", value.instruction);
+  }
+  if (count != assignment.places.size()) return "it has other values";
+  return std::nullopt;
+}
+
+SlotResolver::SlotResolver(const executable::Executable& executable, const PlannedModule& planned)
+    : report_(*planned.report), by_allocation_(executable.assignment.allocations.size()) {
+  for (uint32_t row = 0; row < report_.values.size(); ++row) {
+    const report::Value& value = report_.values[report::ValueId(row)];
+    if (value.allocation.is_none()) continue;
+    by_allocation_[static_cast<size_t>(report_.allocations[value.allocation].number)].push_back(
+        row);
+    AddTouched(value.instruction, row);
+    for (const report::Position& position : report_.positions_of(value))
+      AddTouched(position.instruction, row);
+    for (const report::Use& use : report_.uses_of(value)) {
+      AddTouched(use.instruction, row);
+      read_[use.instruction].push_back(row);
+    }
+  }
+  // A loop's thunk has the slot of its condition's result.
+  const hlo::Module& module = *planned.module;
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const hlo::InstrId id(i);
+    read_[module.name(id)];
+    for (const hlo::CompId called : module.called_by(id))
+      roots_[module.name(id)].push_back(module.name(module.computations[called].root));
+  }
+}
+
+void SlotResolver::AddTouched(std::string_view instruction, uint32_t value) {
+  std::vector<uint32_t>& values = touched_[instruction];
+  if (values.empty() || values.back() != value) values.push_back(value);
+}
+
+std::vector<uint32_t> SlotResolver::Candidates(const executable::Thunk& thunk,
+                                               const Slice& slice) const {
+  std::vector<uint32_t> out;
+  const auto add = [&](std::span<const uint32_t> values) {
+    for (const uint32_t row : values) {
+      if (Covers(PlaceOf(report_, report_.values[report::ValueId(row)]), slice)) out.push_back(row);
+    }
+  };
+  const auto add_name = [&](std::string_view name) {
+    if (const auto found = touched_.find(name); found != touched_.end()) add(found->second);
+  };
+  add_name(thunk.name);
+  if (thunk.sequences.count != 0) {
+    if (const auto roots = roots_.find(thunk.name); roots != roots_.end()) {
+      for (const std::string_view root : roots->second) add_name(root);
+    }
+  }
+  if (out.empty()) add(by_allocation_[static_cast<size_t>(slice.allocation)]);
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::vector<bool> SlotResolver::FindReads(const executable::Program& program) const {
+  std::unordered_map<std::string_view, std::vector<Slice>> begun;
+  std::vector<bool> out(program.slots.size());
+  for (const executable::Thunk& thunk : program.thunks) {
+    const auto instruction = read_.find(thunk.name);
+    const bool is_known = instruction != read_.end();
+    std::vector<Slice> held = begun[thunk.name];
+    if (is_known) {
+      for (const uint32_t row : instruction->second)
+        held.push_back(PlaceOf(report_, report_.values[report::ValueId(row)]));
+    }
+    for (uint32_t i = thunk.slots.begin; i < thunk.slots.begin + thunk.slots.count; ++i) {
+      const executable::Slot& slot = program.slots[i];
+      const bool is_sure =
+          slot.access == executable::Access::kRead || slot.access == executable::Access::kUpdate;
+      const bool is_possible = slot.access != executable::Access::kWrite && !is_sure;
+      out[i] =
+          is_sure || (is_possible && (!is_known || std::ranges::any_of(held, [&](const Slice& s) {
+                        return Meets(s, slot.slice);
+                      })));
+      if (IsWritten(slot.access)) begun[thunk.name].push_back(slot.slice);
+    }
+  }
+  return out;
+}
+
+}  // namespace stowplan::repack

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recomputation in the smaller modules of the corpus: plans are sound and never larger, the bound
+// is below them, and what is written is the same program. docs/fit.md has figures of larger ones.
+#include "session/fit.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "corpus/compilers.h"
+#include "corpus/corpus_files.h"
+#include "hlo/print.h"
+#include "hlo/verify.h"
+#include "session/write_module.h"
+#include "stowplan/session.h"
+#include "unit/fit/meaning.h"
+
+namespace stowplan {
+namespace {
+
+constexpr size_t kMostInstructions = 400;
+
+struct Counts {
+  int64_t modules = 0;
+  int64_t lower = 0;  // by recomputation
+  int64_t rewritten = 0;
+};
+
+void FitModule(const std::string& file, Counts& counts) {
+  Result<hlo::Module> module = ReadModule(file);
+  ASSERT_TRUE(module) << file;
+  if (module->schedule_of(module->entry).size() > kMostInstructions) return;
+  module->buffer_assignment = {};
+  FitOptions options;
+  options.plan.target = TargetOf(file);
+  options.plan.release = VersionOf(file);
+  PlannedModule planned;
+  planned.name = file;
+  planned.module = std::make_shared<const hlo::Module>(*std::move(module));
+  const Result<Fitted> fitted = Fit(planned, options);
+  ASSERT_TRUE(fitted) << file << Render(fitted.error());
+  const FitFacts& facts = fitted->facts;
+  ASSERT_EQ(fitted->planned.verdict.soundness, Soundness::kSound) << file;
+  EXPECT_LE(facts.bytes, facts.ordered_bytes) << file;
+  EXPECT_LE(facts.ordered_bytes, facts.given_bytes) << file;
+  EXPECT_LE(facts.bound, facts.bytes) << file;
+  ++counts.modules;
+  if (facts.bytes == facts.ordered_bytes) return;
+  ++counts.lower;
+  const Result<std::string> proto = WriteModule(*fitted->planned.module, fitted->origins);
+  ASSERT_TRUE(proto) << file << Render(proto.error());
+  const Result<hlo::Module> again = ParseModule(Source::FromBytes("again.hlo.pb", *proto));
+  ASSERT_TRUE(again) << file << Render(again.error());
+  EXPECT_TRUE(hlo::Verify(*again).empty()) << file;
+  EXPECT_EQ(hlo::ToString(*again), hlo::ToString(*fitted->planned.module)) << file;
+  EXPECT_EQ(MeaningOf(*again), MeaningOf(*planned.module)) << file;
+  // Each fusion has a computation of its own.
+  std::vector<int> callers(again->computations.size(), 0);
+  for (size_t i = 0; i < again->instructions.size(); ++i) {
+    if (again->instructions[hlo::InstrId(i)].opcode != hlo::Opcode::kFusion) continue;
+    for (const hlo::CompId callee : again->called_by(hlo::InstrId(i)))
+      EXPECT_EQ(++callers[callee.index], 1) << file << again->name(callee);
+  }
+  ++counts.rewritten;
+}
+
+TEST(CorpusFit, LowersMemoryAndIsSound) {
+  Counts counts;
+  for (const std::string folder : {"cpu11", "gpu", "tpu"}) {
+    for (const std::string& file : FilesBelow(STOWPLAN_CORPUS_DIR "/" + folder, ".hlo.pb"))
+      ASSERT_NO_FATAL_FAILURE(FitModule(file, counts));
+  }
+  EXPECT_GE(counts.modules, 140);
+  EXPECT_GE(counts.lower, 9);
+  EXPECT_EQ(counts.rewritten, counts.lower);
+}
+
+}  // namespace
+}  // namespace stowplan
