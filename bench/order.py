@@ -142,8 +142,7 @@ def print_groups(rows):
 
 
 def is_worse(row, other):
-    """XLA's order stays unless another saves more than this; less does not count."""
-    return 0 <= other < row["best"] - row["given_total"] / 1024
+    return 0 <= other < row["best"]
 
 
 def print_heuristics(rows):

@@ -22,13 +22,9 @@ namespace {
 // page.
 constexpr size_t kMostGlanced = 50'000;
 
-// Takes less main memory than `best`, saves enough of what the module's own order takes to be worth
-// a change, and takes no more fast memory.
-bool IsBetter(const PlannedModule& a, const PlannedModule& best, const PlannedModule& given,
-              int64_t fast) {
-  const int64_t most = BytesIn(given, 0);
-  return BytesIn(a, 0) < std::min(BytesIn(best, 0), most - most / 1024) &&
-         (fast < 0 || BytesIn(a, fast) <= BytesIn(best, fast));
+// Takes less main memory than `best`, and no more fast memory.
+bool IsBetter(const PlannedModule& a, const PlannedModule& best, int64_t fast) {
+  return BytesIn(a, 0) < BytesIn(best, 0) && (fast < 0 || BytesIn(a, fast) <= BytesIn(best, fast));
 }
 
 // The module in an order that is better by one of the objectives; null if there is none.
@@ -101,7 +97,7 @@ void TrySimpleOrders(const Prepared& prepared, const PlannedModule& given,
     if (!order::KeepsWhatIsKept(*prepared.module, *module)) continue;
     std::optional<PlannedModule> next =
         TryOrder(module, prepared, given, options, SaturatingAdd(facts.load, facts.load / 100));
-    if (!next || !IsBetter(*next, best, given, rules.preset_space)) continue;
+    if (!next || !IsBetter(*next, best, rules.preset_space)) continue;
     const Result<int64_t> load = order::FindPeak(*next->module, *next->analysis, rules);
     // An order that the bound does not cover would make it wrong.
     if (!load || *load < facts.bound) continue;
@@ -142,7 +138,7 @@ Result<BestOrder> FindBestOrder(std::string_view lead, const PlannedModule& plan
     if (candidate.module) {
       std::optional<PlannedModule> next =
           TryModule(candidate.module, prepared.setting, given, in_order);
-      if (next && IsBetter(*next, best, given, rules.preset_space)) {
+      if (next && IsBetter(*next, best, rules.preset_space)) {
         best = *std::move(next);
         STOWPLAN_TRY(facts.load, order::FindPeak(*best.module, *best.analysis, rules));
         facts.lost_overlap = candidate.entry.lost_overlap;

@@ -11,7 +11,6 @@ import random
 import re
 import shutil
 import subprocess
-import time
 import unittest
 
 from cli_case import BINARY, MODULE
@@ -273,9 +272,7 @@ class Directories(ReportCase):
     def test_nine_hundred_modules(self):
         for i in range(900):
             self.dump(f"module_{i:04}.jit_f{i}")
-        start = time.monotonic()
         page = self.page(str(self.folder / "dump"))
-        self.assertLess(time.monotonic() - start, 10)
         self.assertTrue(page.startswith("900 modules in "))
         # How far it is, on a terminal only.
         parent, child = pty.openpty()
