@@ -39,7 +39,7 @@ class Repack(CliCase):
         self.assertEqual(self.temporaries(new), 131072)
 
     def test_nothing_is_written_if_nothing_is_lower(self):
-        packed = EXECUTABLES / "cpu-0.11.2" / "mlp.zlib"
+        packed = EXECUTABLES / "cpu-0.11.2" / "constant.bin"
         answer = self.run_cli("repack", str(packed), "--format=json", "-o", str(self.folder / "none"))
         self.assertEqual(answer.code, 0, answer)
         # Nothing lower was found, so nothing is written.

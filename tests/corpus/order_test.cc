@@ -83,8 +83,8 @@ TEST(CorpusOrder, LowersMemoryAndIsSound) {
   };
   expect("cpu", 16, 10, 16, 0.732);
   expect("cpu11", 16, 9, 16, 0.849);
-  expect("gpu", 13, 2, 13, 0.975);
-  expect("scale", 3, 2, 3, 0.896);
+  expect("gpu", 13, 6, 13, 0.975);
+  expect("scale", 3, 3, 3, 0.896);
 }
 
 }  // namespace

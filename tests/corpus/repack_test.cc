@@ -59,7 +59,7 @@ TEST(Repack, LowersPlans) {
   }
   EXPECT_EQ(lowered,
             (std::map<std::string, int>{
-                {"cpu-0.6.2", 8}, {"cpu-0.10.2", 7}, {"cpu-0.11.2", 7}, {"gpu-0.11.2", 2}}));
+                {"cpu-0.6.2", 8}, {"cpu-0.10.2", 8}, {"cpu-0.11.2", 8}, {"gpu-0.11.2", 2}}));
 }
 
 TEST(Repack, FindsALowerOrder) {
