@@ -13,22 +13,32 @@
 #include "fit/bound.h"
 #include "fit/find_task.h"
 #include "fit/search.h"
-#include "hlo/source_line.h"
 #include "order/find_problem.h"
-#include "report/summary.h"
+#include "session/fit_lines.h"
+#include "session/fit_obstacles.h"
 #include "session/make_plan.h"
 #include "session/try_module.h"
 
 namespace stowplan {
 namespace {
 
-std::vector<double> CostsOf(const hlo::Module& module, const Target& target, CostModel model) {
-  const cost::Machine machine = cost::MachineOf(target);
+// Lines take time for the whole program, so not every point of a long curve has them.
+constexpr size_t kMostPointsWithLines = 48;
+
+cost::Machine MachineFor(const FitOptions& options, const Target& target) {
+  return cost::Chosen({.name = options.machine,
+                       .bytes_per_second = options.bytes_per_second,
+                       .flops_per_second = options.flops_per_second},
+                      target);
+}
+
+std::vector<double> CostsOf(const hlo::Module& module, const Target& target,
+                            const FitOptions& options) {
+  const cost::Machine machine = MachineFor(options, target);
+  const bool is_plain = options.model == CostModel::kPlain;
   std::vector<double> costs;
-  for (const cost::Work& work : cost::FindWork(module, target)) {
-    costs.push_back(model == CostModel::kPlain ? cost::PlainCost(work, target)
-                                               : cost::SecondsOf(work, machine));
-  }
+  for (const cost::Work& work : cost::FindWork(module, target))
+    costs.push_back(is_plain ? cost::PlainCost(work, target) : cost::SecondsOf(work, machine));
   return costs;
 }
 
@@ -44,13 +54,16 @@ class Fitter {
     facts.curve = {{0, facts.ordered_bytes}};
     if (options_.uses_recompute) {
       const std::vector<double> costs =
-          CostsOf(*ordered_.module, prepared_.setting.rules.target, options_.model);
+          CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
+      if (options_.model == CostModel::kMachine)
+        facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
       STOWPLAN_TRY(const Entry entry, EntryBy(prepared_.setting.rules, costs));
       STOWPLAN_TRY(const Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
       SetBound(exact, facts);
       Choose(entry.task, entry.graph, fitted, facts);
       if (options_.uses_order && facts.bytes < facts.ordered_bytes) ArrangeAgain(fitted, facts);
     }
+    AddObstacles(fitted.planned, prepared_.setting.rules, facts);
     fitted.facts = std::move(facts);
     return fitted;
   }
@@ -111,6 +124,8 @@ class Fitter {
     facts.curve.clear();
     for (const fit::Point& point : curve)
       facts.curve.push_back({point.cost / whole, point.peak + besides});
+    for (const size_t row : SpreadPoints(facts.curve, kMostPointsWithLines))
+      facts.curve[row].lines = LinesOf(RepeatsOf(task, graph, curve[row].sequence, whole));
     int64_t aim = options_.budget.value_or(0);
     constexpr int kTries = 6;
     size_t last = 0;
@@ -167,13 +182,17 @@ class Fitter {
     std::vector<FitRepeat> repeats;
     std::vector<uint8_t> is_done(task.size(), 0);
     std::map<fit::Node, size_t> rows;
+    const std::vector<int64_t> freed = FreedBytes(task, sequence);
     for (const fit::Node node : sequence) {
       if (is_done[node] == 0) {
         is_done[node] = 1;
         continue;
       }
       const auto [row, is_new] = rows.emplace(node, repeats.size());
-      if (is_new) repeats.push_back(RepeatOf(task, node, graph.instructions[node]));
+      if (is_new) {
+        repeats.push_back(RepeatOf(task, node, graph.instructions[node]));
+        repeats.back().freed = freed[node];
+      }
       ++repeats[row->second].times;
       repeats[row->second].cost += task.costs[node] / whole;
     }
@@ -181,12 +200,8 @@ class Fitter {
   }
 
   [[nodiscard]] FitRepeat RepeatOf(const fit::Task& task, fit::Node node, hlo::InstrId id) const {
-    const hlo::Module& module = *ordered_.module;
-    FitRepeat repeat = {.instruction = std::string(module.name(id))};
-    if (const hlo::Metadata* metadata = report::MetadataOf(module, id)) {
-      repeat.source = hlo::SourceLine(module, *metadata);
-      repeat.op_name = module.view(metadata->op_name);
-    }
+    FitRepeat repeat = {.instruction = std::string(ordered_.module->name(id))};
+    AddOrigin(*ordered_.module, id, repeat);
     for (const uint32_t life : task.makes[node]) repeat.bytes += task.problem.lives[life].size;
     return repeat;
   }
