@@ -184,15 +184,32 @@ class Adviser {
     report_.advice.push_back(*std::move(advice));
   }
 
-  // Recomputation after all donations that save something. It is searched anew, because another
-  // program has other peaks.
+  // Whether advice goes before recomputation: it is free, and of those that are done together.
+  [[nodiscard]] bool IsBeforeRecomputing(const Advice& advice) const {
+    const EditKind kind = advice.edits[0].kind;
+    if (kind == EditKind::kPack || kind == EditKind::kFit || kind == EditKind::kRematerialize)
+      return false;
+    if (!report_.together) return kind == EditKind::kDonate && advice.saved > 0;
+    const std::vector<Edit>& edits = report_.together->edits;
+    return std::ranges::find(edits, advice.edits[0]) != edits.end();
+  }
+
+  // Recomputation after all that is free. It is searched anew, because another program has other
+  // peaks.
   void TryTogetherRecomputed() {
-    const auto is_fit = [](const Advice& advice) { return advice.edits[0].kind == EditKind::kFit; };
-    if (std::ranges::none_of(report_.advice, is_fit) || IsLate()) return;
+    const auto fit = std::ranges::find_if(report_.advice, [](const Advice& advice) {
+      return advice.edits[0].kind == EditKind::kFit;
+    });
+    if (fit == report_.advice.end() || IsLate()) return;
+    CombineWithRecomputing();
+    if (report_.together && report_.together->saved <= fit->saved) report_.together.reset();
+  }
+
+  void CombineWithRecomputing() {
     std::vector<Edit> edits;
     std::vector<std::string> parts;
     for (const Advice& advice : report_.advice) {
-      if (advice.edits[0].kind != EditKind::kDonate || advice.saved <= 0) continue;
+      if (!IsBeforeRecomputing(advice)) continue;
       edits.insert(edits.end(), advice.edits.begin(), advice.edits.end());
       parts.push_back(advice.what);
     }
@@ -209,9 +226,12 @@ class Adviser {
     if (!both || both->saved <= std::max(least, report_.advice[0].saved)) return;
     DescribeRecomputed(*found, *both);
     parts.push_back(both->what);
-    const std::string checkpoint = both->how;
-    DescribeDonation(answers, *both);
-    both->how += "; " + checkpoint;
+    const std::string checkpoint = std::exchange(both->how, {});
+    if (!answers.empty()) {
+      DescribeDonation(answers, *both);
+      both->how += "; ";
+    }
+    both->how += checkpoint;
     both->what = "all of these, one after the other";
     both->notes = std::move(parts);
     report_.together = std::move(both);

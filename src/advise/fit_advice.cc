@@ -30,15 +30,30 @@ std::string NameOf(const FitLine& line) {
   return words;
 }
 
-// Where to put jax.checkpoint: the functions whose values free the most, with their lines.
+// Where to put jax.checkpoint: the functions whose values free the most. Those that free little are
+// left out: around the whole network, jax.checkpoint would compute everything again.
 std::string FunctionsOf(const std::vector<FitLine>& lines) {
   constexpr size_t kMostFunctions = 3;
-  std::vector<std::string> functions;
+  constexpr int64_t kLeastShare = 10;  // percent of what all lines free
+  std::vector<std::pair<std::string, int64_t>> freed;
+  int64_t whole = 0;
   for (const FitLine& line : lines) {
-    if (line.function.empty() || line.function.starts_with('<') || line.freed == 0) continue;
-    if (std::ranges::find(functions, line.function) != functions.end()) continue;
-    if (functions.size() == kMostFunctions) break;
-    functions.push_back(line.function);
+    whole += line.freed;
+    if (line.function.empty() || line.function.starts_with('<')) continue;
+    const auto found =
+        std::ranges::find(freed, line.function, &std::pair<std::string, int64_t>::first);
+    if (found == freed.end()) {
+      freed.emplace_back(line.function, line.freed);
+    } else {
+      found->second += line.freed;
+    }
+  }
+  std::ranges::stable_sort(freed, std::greater(), &std::pair<std::string, int64_t>::second);
+  std::vector<std::string> functions;
+  for (const auto& [function, bytes] : freed) {
+    if (bytes == 0 || bytes < whole / 100 * kLeastShare || functions.size() == kMostFunctions)
+      break;
+    functions.push_back(function);
   }
   std::string out;
   for (size_t i = 0; i < functions.size(); ++i)

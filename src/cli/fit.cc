@@ -114,8 +114,8 @@ void StopSearching(int) {
 }
 
 // The chart and the changed module, where they are asked for.
-int WriteFiles(const Fitted& fitted, const FitOptions& options, const Arguments& arguments,
-               int code, Console& console) {
+int WriteFitFiles(const Fitted& fitted, const FitOptions& options, const Arguments& arguments,
+                  int code, Console& console) {
   if (!arguments.option("chart").empty()) {
     const int written =
         WriteOutput(arguments.option("chart"), page::FitHtml(fitted, options), code, console);
@@ -160,7 +160,7 @@ int RunFit(const Arguments& arguments, Console& console) {
                                                        : page::FitPage(*fitted, *options),
                                     code);
   if (printed == kBadUse) return printed;
-  return WriteFiles(*fitted, *options, arguments, code, console);
+  return WriteFitFiles(*fitted, *options, arguments, code, console);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ constexpr Sheet kSheets[] = {
     {"cpu", 100e9, 2e12, 1e-6, 100e9},  // a server with 16 cores
 };
 
-Machine MachineOf(const Sheet& sheet) {
+Machine ReachedOf(const Sheet& sheet) {
   return {sheet.name, sheet.bytes_per_second * kMemory, sheet.flops_per_second * kArithmetic,
           sheet.seconds_per_launch, sheet.host_bytes_per_second};
 }
@@ -43,7 +43,7 @@ Machine MachineOf(const Sheet& sheet) {
 
 std::optional<Machine> FindMachine(std::string_view name) {
   const auto* const found = std::ranges::find(kSheets, name, &Sheet::name);
-  return found == std::end(kSheets) ? std::nullopt : std::optional(MachineOf(*found));
+  return found == std::end(kSheets) ? std::nullopt : std::optional(ReachedOf(*found));
 }
 
 std::vector<std::string_view> MachineNames() {

@@ -293,7 +293,7 @@ show_rest();
 draw();
 )js";
 
-std::string Escaped(std::string_view text) {
+std::string HtmlText(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -323,7 +323,7 @@ std::string InScript(std::string json) {
 }  // namespace
 
 std::string FitHtml(const Fitted& fitted, const FitOptions& options) {
-  const std::string name = Escaped(Printable(fitted.planned.name));
+  const std::string name = HtmlText(Printable(fitted.planned.name));
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -72,7 +72,7 @@ void AppendCurve(const FitFacts& facts, std::string& out) {
 }
 
 // "`exp` of tfm.py:17 in layers 3 to 12"
-std::string WordsOf(const FitLine& line) {
+std::string LineWords(const FitLine& line) {
   std::string words = "`" + line.operations + "`";
   if (!line.source.empty()) words += " of " + line.source;
   if (!line.parts.empty()) words += " in " + line.parts;
@@ -89,7 +89,7 @@ void AppendLines(const FitFacts& facts, std::string& out) {
   FitLine rest;
   for (size_t k = 0; k < lines.size(); ++k) {
     if (k < kMostLines) {
-      table.Add({"  " + Shortened(Printable(WordsOf(lines[k])), 58),
+      table.Add({"  " + Shortened(Printable(LineWords(lines[k])), 60),
                  std::to_string(lines[k].instructions), HumanBytes(lines[k].freed),
                  CostText(lines[k].cost)});
       continue;
@@ -112,13 +112,14 @@ void AppendObstacles(const FitFacts& facts, std::string& out) {
   using Align = TextTable::Align;
   TextTable table({Align::kRight, Align::kLeft, Align::kLeft});
   for (const FitObstacle& obstacle : facts.obstacles) {
-    std::string largest;
+    std::string most;
     if (!obstacle.largest.empty()) {
-      largest = "largest: " + obstacle.largest;
-      if (!obstacle.source.empty()) largest += " (" + obstacle.source + ")";
+      const std::string name = Printable(obstacle.largest);
+      most = "most: " + (obstacle.source.empty()
+                             ? Shortened(name, 36)
+                             : fmt::format("{} ({})", obstacle.source, Shortened(name, 18)));
     }
-    table.Add({"  " + HumanBytes(obstacle.bytes), std::string(obstacle.words),
-               Shortened(Printable(largest), 44)});
+    table.Add({"  " + HumanBytes(obstacle.bytes), std::string(obstacle.words), Printable(most)});
   }
   table.Append(out);
 }
@@ -134,12 +135,15 @@ void AppendDonation(const FitFacts& facts, std::string& out) {
 
 void AppendBound(const FitFacts& facts, std::string& out) {
   if (facts.witness.empty()) return;
-  out += fmt::format(
-      "\nNo order and no recomputation needs less than {}: {} for arguments and constants that "
-      "stay,\nand {} while `{}` runs, which itself reads and writes {}.\n",
-      HumanAndExactBytes(facts.bound), HumanBytes(facts.bound_fixed),
-      HumanBytes(facts.bound - facts.bound_fixed), Printable(facts.witness),
-      HumanBytes(facts.bound_own));
+  out += '\n';
+  AppendParagraph(
+      fmt::format(
+          "No order and no recomputation needs less than {}: {} for arguments and constants "
+          "that stay, and {} while `{}` runs, which itself reads and writes {}.",
+          HumanAndExactBytes(facts.bound), HumanBytes(facts.bound_fixed),
+          HumanBytes(facts.bound - facts.bound_fixed), Printable(facts.witness),
+          HumanBytes(facts.bound_own)),
+      0, out);
 }
 
 }  // namespace

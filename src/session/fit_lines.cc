@@ -96,10 +96,11 @@ std::string FunctionOf(const hlo::Module& module, const hlo::Metadata& metadata)
   return name == nullptr ? std::string() : std::string(module.view(*name));
 }
 
+// JAX's name for what is done; the op_name of an argument is no such name.
 std::string_view OperationOf(const FitRepeat& repeat) {
-  if (repeat.op_name.empty()) return repeat.instruction;
   const std::string_view name = repeat.op_name;
-  return name.substr(name.rfind('/') + 1);  // npos + 1 is 0
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? repeat.instruction : name.substr(slash + 1);
 }
 
 }  // namespace
@@ -139,10 +140,11 @@ void AddOrigin(const hlo::Module& module, hlo::InstrId id, FitRepeat& repeat) {
 }
 
 std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
+  using Operation = std::pair<std::string, int64_t>;  // with the bytes that it frees
   struct Group {
     FitLine line;
     std::vector<std::string> op_names;
-    std::vector<std::string> operations;
+    std::vector<Operation> operations;
   };
   std::map<std::string_view, Group> groups;
   for (const FitRepeat& repeat : repeats) {
@@ -154,8 +156,9 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
       line.function = repeat.function;
     }
     if (line.function != repeat.function) line.function.clear();
-    if (std::ranges::find(group.operations, operation) == group.operations.end())
-      group.operations.push_back(operation);
+    auto row = std::ranges::find(group.operations, operation, &Operation::first);
+    if (row == group.operations.end()) row = group.operations.insert(row, {operation, 0});
+    row->second += repeat.freed;
     if (!repeat.op_name.empty()) group.op_names.push_back(repeat.op_name);
     ++line.instructions;
     line.times += repeat.times;
@@ -166,8 +169,9 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
   std::vector<FitLine> lines;
   for (auto& [key, group] : groups) {
     constexpr size_t kMostOperations = 2;
+    std::ranges::stable_sort(group.operations, std::greater(), &Operation::second);
     for (size_t i = 0; i < std::min(group.operations.size(), kMostOperations); ++i)
-      group.line.operations += (i == 0 ? "" : ", ") + group.operations[i];
+      group.line.operations += (i == 0 ? "" : ", ") + group.operations[i].first;
     if (group.operations.size() > kMostOperations) group.line.operations += ", ...";
     group.line.parts = PartsOf(group.op_names);
     lines.push_back(std::move(group.line));

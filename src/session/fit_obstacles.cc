@@ -41,17 +41,17 @@ struct KeeperWords {
 };
 constexpr std::array<KeeperWords, 12> kKeepers = {{
     {"fixed", "arguments and constants that stay"},
-    {"argument", "donated arguments, until they are overwritten"},
+    {"argument", "donated arguments"},
     {"working", "what runs then reads and writes"},
     {"inner", "inside of what runs then"},
     {"result", "parts of the result"},
     {"loop", "made by loops, branches and calls"},
     {"async", "made by asynchronous operations"},
-    {"effect", "made by what may run only once (effects, custom calls)"},
+    {"effect", "made by what may run only once"},
     {"in-place", "updated in place"},
-    {"tied", "tied to other values (tuples, control dependencies, fast memory)"},
+    {"tied", "tied to other values"},
     {"recomputable", "could be computed again, at a higher cost"},
-    {"unused", "held by the plan for other moments, or lost between its values"},
+    {"unused", "left over in the plan"},
 }};
 
 class ObstacleFinder {
