@@ -180,7 +180,7 @@ class Adviser {
     if (!found) return;
     std::optional<Advice> advice = Try(found->module, {{.kind = EditKind::kFit}});
     if (!advice) return;
-    DescribeRecomputed(*found, *advice);
+    DescribeRecomputed(*found, setting_, *advice);
     report_.advice.push_back(*std::move(advice));
   }
 
@@ -224,7 +224,7 @@ class Adviser {
     std::optional<Advice> both = Try(found->module, std::move(edits));
     const int64_t least = report_.together ? report_.together->saved : report_.advice[0].saved;
     if (!both || both->saved <= std::max(least, report_.advice[0].saved)) return;
-    DescribeRecomputed(*found, *both);
+    DescribeRecomputed(*found, setting_, *both);
     parts.push_back(both->what);
     const std::string checkpoint = std::exchange(both->how, {});
     if (!answers.empty()) {

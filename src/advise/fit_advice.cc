@@ -94,7 +94,7 @@ std::function<std::optional<Recomputed>(const hlo::Module&)> Recomputer(
   };
 }
 
-void DescribeRecomputed(const Recomputed& recomputed, Advice& advice) {
+void DescribeRecomputed(const Recomputed& recomputed, const Setting& setting, Advice& advice) {
   const std::vector<FitLine>& lines = recomputed.lines;
   advice.what = "compute again instead of keeping: " + NameOf(lines[0]);
   if (lines.size() > 1)
@@ -107,6 +107,10 @@ void DescribeRecomputed(const Recomputed& recomputed, Advice& advice) {
     advice.notes.push_back(fmt::format("recompute {}: frees {}, {:+.1f} % of the work",
                                        NameOf(line), HumanBytes(line.freed), 100 * line.cost));
   }
+  if (setting.rules.target.name == "cpu")
+    advice.notes.emplace_back(
+        "XLA for CPUs often merges what jax.checkpoint computes again with the first computation: "
+        "compile and compare.");
 }
 
 }  // namespace stowplan::advise

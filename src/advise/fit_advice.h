@@ -19,6 +19,6 @@ namespace stowplan::advise {
     std::function<bool()> should_stop);
 
 // Sets `what`, `how` and `notes`.
-void DescribeRecomputed(const Recomputed& recomputed, Advice& advice);
+void DescribeRecomputed(const Recomputed& recomputed, const Setting& setting, Advice& advice);
 
 }  // namespace stowplan::advise

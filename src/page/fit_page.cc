@@ -71,12 +71,17 @@ void AppendCurve(const FitFacts& facts, std::string& out) {
   table.Append(out);
 }
 
-// "`exp` of tfm.py:17 in layers 3 to 12"
+// "`exp` of tfm.py:17 in layers 3 to 12"; if it is too long, the operations are shortened first.
 std::string LineWords(const FitLine& line) {
-  std::string words = "`" + line.operations + "`";
-  if (!line.source.empty()) words += " of " + line.source;
-  if (!line.parts.empty()) words += " in " + line.parts;
-  return words;
+  constexpr size_t kWidth = 60;
+  constexpr size_t kLeastWidth = 12;
+  std::string place;
+  if (!line.source.empty()) place += " of " + line.source;
+  if (!line.parts.empty()) place += " in " + line.parts;
+  place = Printable(place);
+  const size_t taken = std::min(TextWidth(place) + 2, kWidth - kLeastWidth);
+  const std::string operations = Shortened(Printable(line.operations), kWidth - taken);
+  return Shortened("`" + operations + "`" + place, kWidth);
 }
 
 void AppendLines(const FitFacts& facts, std::string& out) {
@@ -89,9 +94,8 @@ void AppendLines(const FitFacts& facts, std::string& out) {
   FitLine rest;
   for (size_t k = 0; k < lines.size(); ++k) {
     if (k < kMostLines) {
-      table.Add({"  " + Shortened(Printable(LineWords(lines[k])), 60),
-                 std::to_string(lines[k].instructions), HumanBytes(lines[k].freed),
-                 CostText(lines[k].cost)});
+      table.Add({"  " + LineWords(lines[k]), std::to_string(lines[k].instructions),
+                 HumanBytes(lines[k].freed), CostText(lines[k].cost)});
       continue;
     }
     rest.instructions += lines[k].instructions;
