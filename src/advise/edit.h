@@ -36,9 +36,9 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
-// The changed program; kPack changes nothing, and kFit is not made here. All donations are made first
-// and together, because JAX pairs them together. Fails if an edit names something that does not
-// exist, or would run an instruction before its operands.
+// The changed program; kPack changes nothing, and kFit is not made here. All donations are made
+// first and together, because JAX pairs them together. Fails if an edit names something that does
+// not exist, or would run an instruction before its operands.
 [[nodiscard]] Result<hlo::Module> Apply(const hlo::Module& module, std::span<const Edit> edits,
                                         const Setting& setting);
 

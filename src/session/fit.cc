@@ -52,14 +52,14 @@ class Fitter {
     facts.bytes = facts.ordered_bytes;
     Fitted fitted = {.planned = ordered_, .facts = {}};
     facts.curve = {{0, facts.ordered_bytes}};
+    const std::vector<double> costs =
+        CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
+    if (options_.model == CostModel::kMachine)
+      facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
+    STOWPLAN_TRY(const Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
+    SetBound(exact, facts);
     if (options_.uses_recompute) {
-      const std::vector<double> costs =
-          CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
-      if (options_.model == CostModel::kMachine)
-        facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
       STOWPLAN_TRY(const Entry entry, EntryBy(prepared_.setting.rules, costs));
-      STOWPLAN_TRY(const Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
-      SetBound(exact, facts);
       Choose(entry.task, entry.graph, fitted, facts);
       if (options_.uses_order && facts.bytes < facts.ordered_bytes) ArrangeAgain(fitted, facts);
     }

@@ -167,6 +167,13 @@ class Fit(CliCase):
         self.assertEqual(self.facts("--use=order")["cost"], 0)
         self.assertEqual(self.facts("--max-cost=0%")["repeats"], [])
 
+    def test_the_bound_holds_whatever_is_used(self):
+        bound = self.facts()["bound"]
+        for use in ("pack", "order", "pack,order,recompute,donate"):
+            answer = self.fit(f"--use={use}", f"--budget={bound - 1}")
+            self.assertEqual(answer.code, 1, answer)
+            self.assertIn("cannot fit into", answer.out)
+
     def test_without_time_nothing_is_worse(self):
         facts = self.facts("--time-limit=0")
         self.assertLessEqual(facts["bytes"], facts["given_bytes"])
