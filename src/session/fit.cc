@@ -58,7 +58,7 @@ class Fitter {
     FitFacts facts = {.given_bytes = given_bytes, .ordered_bytes = BytesIn(ordered_, 0)};
     facts.bytes = facts.ordered_bytes;
     Fitted fitted = {.planned = ordered_, .facts = {}};
-    if (given_.origins) fitted.origins = OriginsOf(nullptr);
+    if (given_.origins) fitted.origins = OriginsOf(*ordered_.module, nullptr);
     facts.curve = {{0, facts.ordered_bytes}};
     if (options_.uses_recompute) {
       const std::vector<double> costs =
@@ -184,8 +184,8 @@ class Fitter {
         facts.bytes = bytes;
         facts.cost = curve[index].cost / whole;
         facts.repeats = RepeatsOf(task, graph, curve[index].sequence, whole);
+        chosen.origins = OriginsOf(*plan->module, &applied.origins);
         chosen.planned = *std::move(plan);
-        chosen.origins = OriginsOf(&applied.origins);
       }
       if (!options_.budget) break;
       // As much lower as the plan is too high.
@@ -204,21 +204,36 @@ class Fitter {
     facts.bytes = BytesIn(fitted.planned, 0);
   }
 
-  // `applied`: rows of this program's module; none: each stands for itself.
-  [[nodiscard]] ProtoOrigins OriginsOf(const hlo::Origins* applied) const {
+  // `applied`: where the rows of `module` come from in this program's module; none: it is that.
+  [[nodiscard]] ProtoOrigins OriginsOf(const hlo::Module& module,
+                                       const hlo::Origins* applied) const {
     ProtoOrigins ids;
     if (given_.module->proto_ids.empty()) return ids;
     const hlo::Origins& rows = applied != nullptr ? *applied : *given_.origins;
     const bool is_twice = applied != nullptr && given_.origins.has_value();
-    for (hlo::InstrId id : rows.instructions) {
+    for (size_t i = 0; i < rows.instructions.size(); ++i) {
+      hlo::InstrId id = rows.instructions[i];
       if (is_twice) id = given_.origins->instructions[id.index];
       ids.instructions.push_back(given_.module->proto_ids[id.index]);
+      if (given_.origins) ids.is_changed.push_back(IsChanged(module, hlo::InstrId(i), id));
     }
     for (hlo::CompId id : rows.computations) {
       if (is_twice) id = given_.origins->computations[id.index];
       ids.computations.push_back(given_.module->computations[id].proto_id);
     }
     return ids;
+  }
+
+  [[nodiscard]] uint8_t IsChanged(const hlo::Module& module, hlo::InstrId id,
+                                  hlo::InstrId origin) const {
+    const auto count = [](const hlo::Module& of, hlo::InstrId row) {
+      return std::ranges::count_if(of.attributes_of(row), [](const hlo::Attribute& attribute) {
+        return attribute.key != hlo::AttributeKey::kControlPredecessors;
+      });
+    };
+    return static_cast<uint8_t>(module.instructions[id].shape !=
+                                    given_.module->instructions[origin].shape ||
+                                count(module, id) != count(*given_.module, origin));
   }
 
   [[nodiscard]] std::vector<FitRepeat> RepeatsOf(const fit::Task& task, const order::Graph& graph,
