@@ -67,7 +67,7 @@ SavedStacks ChooseAt(const LoopFacts& facts, const LoopPair& pair, const LoopVal
 }
 
 LoopValues ValuesOf(const LoopFacts& facts, const LoopPair& pair) {
-  return {facts.module, pair, facts.pure, facts.costs};
+  return {facts.module, pair, facts.target, facts.pure, facts.costs};
 }
 
 // Changes one pair after the other; each has rows of its own in the changed module.
@@ -105,7 +105,7 @@ class PointMaker {
   bool Change(const LoopFacts& facts, const LoopPair& pair) {
     const LoopValues values = ValuesOf(facts, pair);
     const SavedStacks saved = ChooseAt(facts, pair, values, part_);
-    if (saved.bytes == 0) return false;
+    if (saved.bytes <= 0) return false;
     std::optional<SavedFewer> fewer = SaveFewer(facts.module, pair, values, saved);
     if (!fewer || !hlo::Verify(fewer->module).empty()) return false;
     for (const InstrId id : fewer->repetitions) {

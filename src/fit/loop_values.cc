@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fit/loop_draft.h"
 #include "order/flow.h"
+#include "target/size.h"
 
 namespace stowplan::fit {
 namespace {
@@ -26,14 +28,6 @@ bool IsSameBytes(const Module& module, InstrId id) {
   if (opcode == Opcode::kBitcast) return true;
   return opcode == Opcode::kCopy &&
          module.instructions[id].shape == module.instructions[module.operands_of(id)[0]].shape;
-}
-
-// Kinds of fusions that mean what their computations say, whatever their root is.
-bool IsPlainFusion(const Module& module, InstrId fusion) {
-  const hlo::Attribute* kind = module.FindAttribute(fusion, AttributeKey::kKind);
-  return kind != nullptr &&
-         (module.view(kind->text()) == "kLoop" || module.view(kind->text()) == "kInput" ||
-          module.view(kind->text()) == "kOutput");
 }
 
 // Which parameters of the computation the instruction needs.
@@ -61,17 +55,21 @@ std::vector<int64_t> ParametersFor(const Module& module, InstrId id) {
 
 }  // namespace
 
-LoopValues::LoopValues(const Module& module, const LoopPair& pair, std::span<const uint8_t> pure,
-                       std::span<const double> costs)
-    : module_(module), pair_(pair), is_unchanged_(FindUnchanged(module, pair.forward)) {
+LoopValues::LoopValues(const Module& module, const LoopPair& pair, const Target& target,
+                       std::span<const uint8_t> pure, std::span<const double> costs)
+    : module_(module),
+      pair_(pair),
+      pure_(pure),
+      is_unchanged_(FindUnchanged(module, pair.forward)) {
   FindNames();
   FindCounters();
   const hlo::Computation& body = module.computations[module.called_by(pair.forward)[0]];
   for (uint32_t k = 0; k < body.count; ++k) {
     const InstrId id(size_t{first_} + k);
-    values_.push_back(names_[k] == k ? Describe(id, pure, costs) : LoopValue{.id = id});
+    values_.push_back(names_[k] == k ? Describe(id, costs) : LoopValue{.id = id});
   }
-  FindSlices(pure, costs);
+  FindSlices(costs);
+  FindNewBytes(target);
 }
 
 void LoopValues::FindNames() {
@@ -122,8 +120,7 @@ void LoopValues::FindCounters() {
   }
 }
 
-LoopValue LoopValues::Describe(InstrId id, std::span<const uint8_t> pure,
-                               std::span<const double> costs) const {
+LoopValue LoopValues::Describe(InstrId id, std::span<const double> costs) const {
   LoopValue value = {.id = id};
   const Opcode opcode = module_.instructions[id].opcode;
   const std::span<const InstrId> operands = module_.operands_of(id);
@@ -151,7 +148,7 @@ LoopValue LoopValues::Describe(InstrId id, std::span<const uint8_t> pure,
                : InstrId();
     if (does.is_none() || module_.instructions[does].opcode != Opcode::kFusion) return value;
   }
-  if (pure[does.index] == 0) return value;
+  if (!IsPure(does)) return value;
   value.kind = Kind::kComputed;
   for (const InstrId operand : module_.operands_of(reader))
     value.inputs.push_back(ValueOf(operand));
@@ -160,7 +157,7 @@ LoopValue LoopValues::Describe(InstrId id, std::span<const uint8_t> pure,
   return value;
 }
 
-void LoopValues::FindSlices(std::span<const uint8_t> pure, std::span<const double> costs) {
+void LoopValues::FindSlices(std::span<const double> costs) {
   for (uint32_t s = 0; s < pair_.stacks.size(); ++s) {
     const Inner& update = pair_.stacks[s].update;
     InstrId id = module_.operands_of(update.id)[1];
@@ -178,7 +175,7 @@ void LoopValues::FindSlices(std::span<const uint8_t> pure, std::span<const doubl
         LoopValue value = {.id = update.id, .is_slice = true};
         for (const int64_t number : ParametersFor(module_, module_.operands_of(update.id)[1]))
           value.inputs.push_back(ValueOf(module_.operands_of(reader)[static_cast<size_t>(number)]));
-        if (pure[update.fusion.index] != 0 && IsPlainFusion(module_, update.fusion))
+        if (IsPure(update.fusion) && IsPlainFusion(module_, update.fusion))
           value.kind = Kind::kComputed;
         value.cost =
             (costs[update.call.index] + (reader == update.call ? 0 : costs[reader.index])) *
@@ -193,6 +190,26 @@ void LoopValues::FindSlices(std::span<const uint8_t> pure, std::span<const doubl
       note(name);
     stack_values_.push_back(ValueOf(id));
     values_[ValueOf(id)].stacks.push_back(s);
+  }
+}
+
+// What is carried from trip to trip, or computed.
+void LoopValues::FindNewBytes(const Target& target) {
+  hlo::ShapeTable shapes = module_.shapes;
+  std::map<hlo::ElementType, std::optional<StackPattern>> patterns;
+  for (LoopValue& value : values_) {
+    const bool is_carried = value.kind == Kind::kOther && value.element >= 0;
+    if (value.is_slice || !value.stacks.empty() || (value.kind != Kind::kComputed && !is_carried))
+      continue;
+    const hlo::ShapeId shape = module_.instructions[value.id].shape;
+    const hlo::ElementType type = module_.shapes[shape].type;
+    if (!hlo::IsArray(type) || module_.shapes.dims(shape).empty()) continue;
+    const auto [pattern, is_new] = patterns.try_emplace(type);
+    if (is_new) pattern->second = FindPattern(module_, pair_, type);
+    if (!pattern->second) continue;
+    const hlo::ShapeId whole = StackedShape(shapes, shape, pattern->second->trips);
+    if (whole.is_none()) continue;
+    value.new_bytes = ByteSize(shapes, whole, target).value_or(0);
   }
 }
 
@@ -219,6 +236,11 @@ class SavedChooser {
  private:
   [[nodiscard]] bool IsFree(uint32_t v) const {
     return values_[v].kind != Kind::kComputed && values_[v].kind != Kind::kOther;
+  }
+  // What it takes to hand the value on; 0 if that is not possible.
+  [[nodiscard]] int64_t StackBytes(uint32_t v) const {
+    const LoopValue& value = values_[v];
+    return value.stacks.empty() ? value.new_bytes : std::max<int64_t>(sizes_[value.stacks[0]], 1);
   }
   // What can be had at all; values come after their inputs, but for those of slices, which nothing
   // reads.
@@ -248,7 +270,7 @@ class SavedChooser {
         can_compute_[top] = static_cast<uint8_t>(
             IsFree(top) || (values_[top].kind == Kind::kComputed &&
                             std::ranges::all_of(values_[top].inputs, [&](uint32_t input) {
-                              return can_compute_[input] != 0 || !values_[input].stacks.empty();
+                              return can_compute_[input] != 0 || StackBytes(input) > 0;
                             })));
       }
     }
@@ -274,10 +296,10 @@ class SavedChooser {
       network_.AddEdge(to, order::Network::kSink, Capacity(value.cost));
       for (const uint32_t input : value.inputs) Need(input, to);
     }
-    network_.AddEdge(needed_[v], to,
-                     value.stacks.empty()
-                         ? order::Network::kUnlimited
-                         : Capacity(price_ * static_cast<double>(sizes_[value.stacks[0]])));
+    const int64_t bytes = StackBytes(v);
+    network_.AddEdge(
+        needed_[v], to,
+        bytes == 0 ? order::Network::kUnlimited : Capacity(price_ * static_cast<double>(bytes)));
   }
   [[nodiscard]] SavedStacks Collect(std::span<const uint8_t> side) const {
     SavedStacks saved = {.is_kept = std::vector<uint8_t>(sizes_.size(), 0)};
@@ -287,8 +309,12 @@ class SavedChooser {
         saved.cost += values_[v].cost;
       } else if (!values_[v].stacks.empty()) {
         saved.is_kept[values_[v].stacks[0]] = 1;
+      } else {
+        saved.added.push_back(v);
+        saved.bytes -= values_[v].new_bytes;
       }
     }
+    std::ranges::sort(saved.added);
     for (uint32_t s = 0; s < sizes_.size(); ++s) {
       if (saved.is_kept[s] == 0) saved.bytes += sizes_[s];
     }

@@ -29,6 +29,7 @@ struct LoopValue {
   std::vector<uint32_t> inputs;  // values
   std::vector<uint32_t> stacks;  // of the pair, that have it
   int64_t element = -1;          // kUnchanged, kCounter
+  int64_t new_bytes = 0;         // of a stack, if it has none and could have; 0: it could not
   double cost = 0;               // of computing it in all trips of the backward loop
   bool is_slice = false;         // only a part of a fusion's computation
 };
@@ -42,9 +43,9 @@ struct CounterSource {
 
 class LoopValues {
  public:
-  // `costs`: by instruction of the module.
-  LoopValues(const hlo::Module& module, const LoopPair& pair, std::span<const uint8_t> pure,
-             std::span<const double> costs);
+  // `pure` and `costs`: by instruction of the module; they must stay.
+  LoopValues(const hlo::Module& module, const LoopPair& pair, const Target& target,
+             std::span<const uint8_t> pure, std::span<const double> costs);
 
   [[nodiscard]] std::span<const LoopValue> values() const { return values_; }
   // By stack: its value.
@@ -56,18 +57,21 @@ class LoopValues {
     const auto found = counters_.find(element);
     return found == counters_.end() ? nullptr : &found->second;
   }
+  // Of any instruction of the module.
+  [[nodiscard]] bool IsPure(hlo::InstrId id) const { return pure_[id.index] != 0; }
   // A bitcast among the names of a slice; none if it has no other shape than its value.
   [[nodiscard]] hlo::InstrId BitcastOf(uint32_t stack) const { return bitcasts_[stack]; }
 
  private:
   void FindNames();
   void FindCounters();
-  void FindSlices(std::span<const uint8_t> pure, std::span<const double> costs);
-  [[nodiscard]] LoopValue Describe(hlo::InstrId id, std::span<const uint8_t> pure,
-                                   std::span<const double> costs) const;
+  void FindSlices(std::span<const double> costs);
+  void FindNewBytes(const Target& target);
+  [[nodiscard]] LoopValue Describe(hlo::InstrId id, std::span<const double> costs) const;
 
   const hlo::Module& module_;
   const LoopPair& pair_;
+  const std::span<const uint8_t> pure_;
   const std::vector<uint8_t> is_unchanged_;  // by element of the forward loop
   uint32_t first_ = 0;
   std::vector<uint32_t> names_;  // by instruction of the forward body
@@ -80,10 +84,11 @@ class LoopValues {
 // Which stacks stay.
 struct SavedStacks {
   std::vector<uint8_t> is_kept;  // by stack
+  std::vector<uint32_t> added;   // values that get one
   int64_t bytes = 0;             // that are no longer stacked
   double cost = 0;               // of what is computed again
   friend bool operator==(const SavedStacks& a, const SavedStacks& b) {
-    return a.is_kept == b.is_kept;
+    return a.is_kept == b.is_kept && a.added == b.added;
   }
 };
 // The cheapest choice if a byte in a stack costs `price`. All values are decided together, by a

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fit/loop_draft.h"
 #include "hlo/draft.h"
 #include "order/effects.h"
 
@@ -24,16 +25,6 @@ using hlo::Module;
 using hlo::Opcode;
 using hlo::ShapeId;
 using Kind = LoopValue::Kind;
-
-void SetNumber(Draft::Row& row, AttributeKey key, int64_t number) {
-  for (Attribute& attribute : row.attributes) {
-    if (attribute.key == key) attribute = Attribute::OfNumber(key, number);
-  }
-}
-
-void Forget(Draft::Row& row, AttributeKey key) {
-  std::erase_if(row.attributes, [&](const Attribute& attribute) { return attribute.key == key; });
-}
 
 // The largest element of its tuple that a loop's configuration mentions; -1 if none.
 int64_t MentionedElement(const Module& module, InstrId loop) {
@@ -62,7 +53,8 @@ struct ChangedLoop {
   InstrId root;
   std::set<int64_t> dropped;            // elements
   std::vector<InstrId> added_init;      // further elements: in the parent
-  std::vector<InstrId> added_elements;  // and in the body
+  std::vector<InstrId> added_elements;  // in the body
+  std::vector<InstrId> added_next;      // in the body, for the next trip
 
   ChangedLoop(const Module& module, InstrId id)
       : loop(id),
@@ -100,7 +92,8 @@ class Saver {
       if (!Compute(values_.ValueOf(s))) return std::nullopt;
     }
     ReplaceReads();
-    KeepOrder();
+    KeepOrder(forward_, is_handed_on_);
+    KeepOrder(backward_, is_unchanged_);
     Change(forward_);
     Change(backward_);
     for (const CompId computation :
@@ -132,11 +125,13 @@ class Saver {
   }
   // Some get-tuple-element of each loop and of its tuple; all loops have them.
   void FindTemplates() {
-    for (const CompId computation : {backward_.body, module_.instructions[pair_.forward].parent}) {
+    for (const CompId computation :
+         {forward_.body, backward_.body, module_.instructions[pair_.forward].parent}) {
       for (const InstrId id : draft_.part(computation).rows) {
         if (module_.instructions[id].opcode != Opcode::kGetTupleElement) continue;
         const InstrId tuple = module_.operands_of(id)[0];
-        if (tuple != backward_.parameter && tuple != pair_.forward) continue;
+        if (tuple != forward_.parameter && tuple != backward_.parameter && tuple != pair_.forward)
+          continue;
         elements_[{tuple, module_.NumberOr(id, AttributeKey::kIndex, -1)}] = id;
         some_element_[tuple] = id;
       }
@@ -155,7 +150,7 @@ class Saver {
         continue;
       }
       bool is_ready = true;
-      if (KeptStackOf(v) == kNone && values_.values()[v].kind == Kind::kComputed) {
+      if (KeptStackOf(v) == kNone && !IsAdded(v) && values_.values()[v].kind == Kind::kComputed) {
         for (const uint32_t input : values_.values()[v].inputs) {
           if (made_.contains(input)) continue;
           open.push_back(input);
@@ -176,8 +171,12 @@ class Saver {
     }
     return kNone;
   }
+  [[nodiscard]] bool IsAdded(uint32_t v) const {
+    return std::ranges::binary_search(saved_.added, v);
+  }
   InstrId Make(uint32_t v) {
     const LoopValue& value = values_.values()[v];
+    if (IsAdded(v)) return AddStack(value.id);
     if (const uint32_t s = KeptStackOf(v); s != kNone) {
       const InstrId slice = SliceOf(s);
       return value.is_slice ? slice : Cast(slice, module_.instructions[value.id].shape, s);
@@ -246,33 +245,10 @@ class Saver {
   }
   // A fusion of the same computation that yields what `id` in it computes.
   InstrId PartOf(const Inner& inner, InstrId id, std::vector<InstrId> operands) {
-    const CompId callee = module_.called_by(inner.fusion)[0];
-    const InstrId row = draft_.AddCopyOf(inner.fusion, backward_.body, std::move(operands));
-    draft_.Separate(row);
-    const CompId part = draft_.row(row).callees.at(callee);
-    const auto& before = draft_.part(callee).rows;
-    const auto place = std::ranges::find(before, id) - before.begin();
-    draft_.part(part).root = draft_.part(part).rows[static_cast<size_t>(place)];
-    draft_.row(row).head.shape = module_.instructions[id].shape;
-    Forget(draft_.row(row), AttributeKey::kBackendConfig);
-    Forget(draft_.row(row), AttributeKey::kOutputToOperandAliasing);
-    Prune(row, part);
-    return row;
-  }
-  // Drops what the root does not need, and operands for which there is no parameter then.
-  void Prune(InstrId fusion, CompId part) {
-    const std::vector<InstrId> needed = draft_.NeededIn(part);
-    const std::vector<InstrId> parameters = draft_.part(part).parameters;
-    std::vector<InstrId> operands;
-    for (size_t p = 0; p < parameters.size(); ++p) {
-      if (std::ranges::find(needed, parameters[p]) == needed.end()) continue;
-      SetNumber(draft_.row(parameters[p]), AttributeKey::kParameterNumber, std::ssize(operands));
-      operands.push_back(draft_.row(fusion).operands[p]);
-    }
-    if (operands.size() != parameters.size())
-      Forget(draft_.row(fusion), AttributeKey::kFrontendAttributes);
-    draft_.row(fusion).operands = std::move(operands);
-    draft_.KeepOnly(part, needed);
+    const FusionCopy copy = CopyFusion(draft_, inner.fusion, backward_.body, std::move(operands));
+    SetRoot(draft_, copy, copy.Inside(id));
+    Prune(draft_, copy.row, copy.part);
+    return copy.row;
   }
 
   // The slice of a stack that is kept, as the backward body reads it.
@@ -325,6 +301,43 @@ class Saver {
 
   // ---- elements of the loops ----
 
+  // An instruction of the forward body, as the backward body can read it from a new stack.
+  InstrId AddStack(InstrId id) {
+    const ShapeId shape = module_.instructions[id].shape;
+    const auto pattern = FindPattern(module_, pair_, module_.shapes[shape].type);
+    if (!pattern) return {};
+    // A copy may be read as long as one likes.
+    const CompId body = forward_.body;
+    for (const InstrId row : draft_.part(body).rows) {
+      if (row.index < module_.instructions.size() &&
+          module_.instructions[row].opcode == Opcode::kCopy &&
+          module_.instructions[row].shape == shape && values_.ValueOf(row) == values_.ValueOf(id)) {
+        id = row;
+        break;
+      }
+    }
+    const ShapeId whole = StackedShape(draft_.shapes(), shape, pattern->trips);
+    const auto written = std::ssize(is_handed_on_) + std::ssize(forward_.added_init);
+    const InstrId element = NewElement(forward_.parameter, written, whole);
+    const InstrId after = NewElement(pair_.forward, written, whole);
+    if (element.is_none() || after.is_none()) return {};
+    forward_.added_init.push_back(AddInit(draft_, module_, *pattern, shape));
+    forward_.added_elements.push_back(element);
+    forward_.added_next.push_back(AddUpdate(draft_, module_, *pattern, element, id));
+    const InstrId read = HandIn(after);
+    return read.is_none() ? read : AddSlice(draft_, module_, *pattern, read, shape);
+  }
+  // A value of the parent as a further element of the backward loop, which hands it on.
+  InstrId HandIn(InstrId value) {
+    const auto number = std::ssize(is_unchanged_) + std::ssize(backward_.added_init);
+    const InstrId row = NewElement(backward_.parameter, number, draft_.row(value).head.shape);
+    if (row.is_none()) return row;
+    backward_.added_init.push_back(value);
+    backward_.added_elements.push_back(row);
+    backward_.added_next.push_back(row);
+    return row;
+  }
+
   // What a value of the parent is a copy of.
   [[nodiscard]] InstrId SourceInParent(InstrId id) const {
     while (true) {
@@ -351,14 +364,23 @@ class Saver {
           module_.instructions[theirs[m]].shape == module_.instructions[source].shape)
         return ElementOf(backward_.parameter, static_cast<int64_t>(m));
     }
+    if (IsMadeOfConstants(source)) {
+      // Made again, it need not stay in between.
+      const auto operands = module_.operands_of(source);
+      const InstrId row = draft_.AddCopyOf(source, module_.instructions[source].parent,
+                                           {operands.begin(), operands.end()});
+      draft_.Separate(row);
+      return HandIn(row);
+    }
     const InstrId after = ElementOf(pair_.forward, element);
-    if (after.is_none()) return {};
-    const auto number = std::ssize(theirs) + std::ssize(backward_.added_init);
-    const InstrId row = NewElement(backward_.parameter, number, draft_.row(after).head.shape);
-    if (row.is_none()) return {};
-    backward_.added_init.push_back(after);
-    backward_.added_elements.push_back(row);
-    return row;
+    return after.is_none() ? after : HandIn(after);
+  }
+  [[nodiscard]] bool IsMadeOfConstants(InstrId id) const {
+    const Opcode opcode = module_.instructions[id].opcode;
+    return (opcode == Opcode::kFusion || opcode == Opcode::kBroadcast || opcode == Opcode::kIota) &&
+           values_.IsPure(id) && std::ranges::all_of(module_.operands_of(id), [&](InstrId operand) {
+             return module_.instructions[operand].opcode == Opcode::kConstant;
+           });
   }
 
   // Changes shapes and numbers of elements where a loop's tuple is made or read.
@@ -384,7 +406,7 @@ class Saver {
       for (size_t k = 0; k < present.size(); ++k) {
         if (numbers[k] >= 0) operands.push_back(present[k]);
       }
-      const auto& added = tuple == loop.init ? loop.added_init : loop.added_elements;
+      const auto& added = tuple == loop.init ? loop.added_init : loop.added_next;
       operands.insert(operands.end(), added.begin(), added.end());
       draft_.row(tuple).operands = std::move(operands);
     }
@@ -450,7 +472,7 @@ class Saver {
       draft_.Replace(callee, inside(slice.id), parameter);
       draft_.row(row).operands[static_cast<size_t>(number)] = RowOf(s);
     }
-    Prune(row, callee);
+    Prune(draft_, row, callee);
     Simplify(row, callee);
   }
   // A fusion that does nothing any more.
@@ -472,20 +494,20 @@ class Saver {
   // ---- order ----
 
   // GPUs write the next value of an element over the present one, so all who read that come before.
-  void KeepOrder() {
+  void KeepOrder(const ChangedLoop& loop, const std::vector<uint8_t>& is_unchanged) {
     for (size_t i = module_.instructions.size(); i < draft_.size(); ++i) {
       const InstrId id(i);
-      if (draft_.row(id).head.parent != backward_.body) continue;
+      if (draft_.row(id).head.parent != loop.body) continue;
       for (const InstrId operand : draft_.row(id).operands) {
         const Draft::Row& read = draft_.row(operand);
-        if (read.head.opcode != Opcode::kGetTupleElement || read.operands[0] != backward_.parameter)
+        if (read.head.opcode != Opcode::kGetTupleElement || read.operands[0] != loop.parameter)
           continue;
         for (const Attribute& attribute : read.attributes) {
           const auto element = static_cast<size_t>(attribute.number());
-          if (attribute.key != AttributeKey::kIndex || element >= is_unchanged_.size() ||
-              is_unchanged_[element] != 0)
+          if (attribute.key != AttributeKey::kIndex || element >= is_unchanged.size() ||
+              is_unchanged[element] != 0)
             continue;
-          const InstrId next = module_.operands_of(backward_.root)[element];
+          const InstrId next = module_.operands_of(loop.root)[element];
           draft_.row(next).waits_for.push_back(id);
         }
       }

@@ -35,6 +35,7 @@ Range AppendTo(std::vector<T>& pool, const std::vector<T>& rows) {
 Draft::Draft(const Module& module)
     : module_(module),
       shapes_(module.shapes),
+      ints_(module.ints),
       rows_(module.instructions.size()),
       parts_(module.computations.size()) {
   for (size_t i = 0; i < rows_.size(); ++i) {
@@ -67,6 +68,8 @@ Draft::Draft(const Module& module)
     part.parameters.assign(parameters.begin(), parameters.end());
   }
 }
+
+Range Draft::AddInts(const std::vector<int64_t>& numbers) { return AppendTo(ints_, numbers); }
 
 InstrId Draft::AddCopyOf(InstrId id, CompId parent, std::vector<InstrId> operands) {
   Row copy = rows_[id.index];
@@ -175,6 +178,7 @@ class DraftBuilder {
     OrderParts();
     out_ = module_;
     out_.shapes = draft_.shapes_;
+    out_.ints = draft_.ints_;
     out_.buffer_assignment = {};
     out_.computations = {};
     out_.instructions = {};

@@ -44,6 +44,8 @@ class Draft {
   Part& part(CompId id) { return parts_[id.index]; }
   [[nodiscard]] const Part& part(CompId id) const { return parts_[id.index]; }
   ShapeTable& shapes() { return shapes_; }
+  // Rows for attributes that are lists of numbers.
+  Range AddInts(const std::vector<int64_t>& numbers);
   [[nodiscard]] size_t size() const { return rows_.size(); }
 
   // A copy of a row of the draft with other operands, in a computation of the draft, without
@@ -72,6 +74,7 @@ class Draft {
   friend class DraftBuilder;
   const Module& module_;
   ShapeTable shapes_;
+  std::vector<int64_t> ints_;
   std::vector<Row> rows_;
   std::vector<Part> parts_;
 };
