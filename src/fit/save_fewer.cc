@@ -366,11 +366,12 @@ class Saver {
     }
     if (IsMadeOfConstants(source)) {
       // Made again, it need not stay in between.
-      const auto operands = module_.operands_of(source);
-      const InstrId row = draft_.AddCopyOf(source, module_.instructions[source].parent,
-                                           {operands.begin(), operands.end()});
+      std::vector<InstrId> operands;
+      for (const InstrId operand : module_.operands_of(source))
+        operands.push_back(draft_.AddCopyOf(operand, backward_.body, {}));
+      const InstrId row = draft_.AddCopyOf(source, backward_.body, std::move(operands));
       draft_.Separate(row);
-      return HandIn(row);
+      return row;
     }
     const InstrId after = ElementOf(pair_.forward, element);
     return after.is_none() ? after : HandIn(after);
@@ -497,8 +498,12 @@ class Saver {
   void KeepOrder(const ChangedLoop& loop, const std::vector<uint8_t>& is_unchanged) {
     for (size_t i = module_.instructions.size(); i < draft_.size(); ++i) {
       const InstrId id(i);
-      if (draft_.row(id).head.parent != loop.body) continue;
-      for (const InstrId operand : draft_.row(id).operands) {
+      // A bitcast only names what others read.
+      if (draft_.row(id).head.parent != loop.body || draft_.row(id).head.opcode == Opcode::kBitcast)
+        continue;
+      for (InstrId operand : draft_.row(id).operands) {
+        while (draft_.row(operand).head.opcode == Opcode::kBitcast)
+          operand = draft_.row(operand).operands[0];
         const Draft::Row& read = draft_.row(operand);
         if (read.head.opcode != Opcode::kGetTupleElement || read.operands[0] != loop.parameter)
           continue;

@@ -183,5 +183,242 @@ TEST(Loops, CostIsLimited) {
   EXPECT_TRUE(fitted.facts.repeats.empty());
 }
 
+// One change each after which `ys` is not a stack.
+TEST(Loops, OthersAreLeftAlone) {
+  const std::pair<std::string_view, std::string_view> changes[] = {
+      // read by the forward loop
+      {"m = f32[1000]{0} multiply(x, wi)",
+       "s = f32[1,1000]{1,0} dynamic-slice(ys, i, zero), dynamic_slice_sizes={1,1000}\n"
+       "  s1 = f32[1000]{0} bitcast(s)\n  m = f32[1000]{0} multiply(x, s1)"},
+      // written twice
+      {"ys1 = f32[4,1000]{1,0} dynamic-update-slice(ys, y1, i, zero)",
+       "ys0.1 = f32[4,1000]{1,0} dynamic-update-slice(ys, y1, i, zero)\n"
+       "  ys1 = f32[4,1000]{1,0} dynamic-update-slice(ys0.1, y1, i, zero)"},
+      // written at one place
+      {"dynamic-update-slice(ys, y1, i, zero)", "dynamic-update-slice(ys, y1, zero, zero)"},
+      // written elsewhere than in rows
+      {"dynamic-update-slice(ys, y1, i, zero)", "dynamic-update-slice(ys, y1, i, i)"},
+      // read at an index that depends on data
+      {"sy = f32[1,1000]{1,0} dynamic-slice(ys.2, at, zero.2)",
+       "f = f32[1]{0} slice(g), slice={[0:1]}\n  f0 = f32[] bitcast(f)\n"
+       "  f1 = s32[] convert(f0)\n"
+       "  sy = f32[1,1000]{1,0} dynamic-slice(ys.2, f1, zero.2)"},
+      // read at another trip's index than `xs`
+      {"dynamic-slice(ys.2, at, zero.2)", "dynamic-slice(ys.2, i.2, zero.2)"},
+      // changed by the backward loop
+      {"tuple(j.2, b, xs.2, ys.2)", "tuple(j.2, b, xs.2, xs.2)"},
+      // read as a whole
+      {"a = f32[1000]{0} multiply(g, y.2)",
+       "all = f32[4,1000]{1,0} negate(ys.2)\n"
+       "  one.3 = f32[1,1000]{1,0} slice(all), slice={[0:1], [0:1000]}\n"
+       "  flat = f32[1000]{0} bitcast(one.3)\n  a = f32[1000]{0} multiply(flat, y.2)"},
+      // returned
+      {"ROOT result = f32[1000]{0} get-tuple-element(loop.2), index=1",
+       "result = f32[1000]{0} get-tuple-element(loop.2), index=1\n"
+       "  kept = f32[4,1000]{1,0} copy(sys)\n"
+       "  ROOT both = (f32[1000]{0}, f32[4,1000]{1,0}) tuple(result, kept)"},
+      // returned by the backward loop
+      {"ROOT result = f32[1000]{0} get-tuple-element(loop.2), index=1",
+       "result = f32[1000]{0} get-tuple-element(loop.2), index=1\n"
+       "  kept = f32[4,1000]{1,0} get-tuple-element(loop.2), index=3\n"
+       "  ROOT both = (f32[1000]{0}, f32[4,1000]{1,0}) tuple(result, kept)"},
+      // read between the loops
+      {"first.2 = s32[] copy(nothing)",
+       "between = f32[4,1000]{1,0} negate(sys)\n  first.2 = s32[] copy(nothing)"},
+      // handed to the backward loop twice
+      {"tuple(first.2, last, sxs, sys)", "tuple(first.2, last, sys, sys)"},
+  };
+  for (const auto& [old, by] : changes) {
+    std::string text = Loops();
+    Replace(text, old, by);
+    for (const fit::LoopPair& pair : fit::FindLoopPairs(ReadLoops(text))) {
+      for (const fit::Stack& stack : pair.stacks) EXPECT_NE(stack.written, 3) << by;
+    }
+  }
+}
+
+// All of the loops: how often they run is not known, or XLA says otherwise.
+TEST(Loops, TripsMustBeKnown) {
+  for (const auto& [old, by] :
+       {std::pair("first = s32[] copy(nothing)", "first = s32[] copy(count)"),
+        std::pair("first.2 = s32[] copy(nothing)", "first.2 = s32[] copy(count)"),
+        std::pair("n = s32[] constant(4)", "n = s32[] constant(5)"),
+        std::pair("n.3 = s32[] constant(4)", "n.3 = s32[] constant(5)"),
+        std::pair("j = s32[] add(i, one)", "j = s32[] multiply(i, one)"),
+        std::pair("body=forward",
+                  "body=forward, backend_config={\"known_trip_count\":{\"n\":\"5\"}}")}) {
+    std::string text = Loops();
+    Replace(text, old, by);
+    EXPECT_EQ(CountStacks(text), 0U) << by;
+  }
+  std::string text = Loops();
+  Replace(text, "body=forward",
+          "body=forward, backend_config={\"known_trip_count\":{\"n\":\"4\"}}");
+  EXPECT_EQ(CountStacks(text), 2U);
+}
+
+// What has an effect, or may compute something else next time, is not computed again.
+TEST(Loops, EffectsAreNotRepeated) {
+  for (const std::string_view how :
+       {"custom-call(m5), custom_call_target=\"unknown\"",
+        "custom-call(m5), custom_call_target=\"__onednn$x\", custom_call_has_side_effect=true"}) {
+    std::string text = Loops();
+    Replace(text, "cosine(m5)", how);
+    EXPECT_EQ(CountStacks(text), 2U);
+    const Fitted fitted = FitLoops(text);
+    EXPECT_TRUE(fitted.facts.repeats.empty()) << how;
+  }
+}
+
+// The trips of both loops run in the same order.
+TEST(Loops, MayRunForward) {
+  std::string text = Loops();
+  Replace(text, "subtract(three, i.2)", "copy(i.2)");
+  const std::vector<fit::LoopPair> pairs = fit::FindLoopPairs(ReadLoops(text));
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].trips, (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_FALSE(FitLoops(text).facts.repeats.empty());
+}
+
+// Both loops lose `ys`, and the second one gets the weights.
+TEST(Loops, TuplesChange) {
+  const Fitted fitted = FitLoops(Loops());
+  const hlo::Module& module = *fitted.planned.module;
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    if (module.instructions[hlo::InstrId(i)].opcode != hlo::Opcode::kWhile) continue;
+    EXPECT_EQ(module.shapes.elements(module.instructions[hlo::InstrId(i)].shape).size(), 4U);
+  }
+}
+
+// Both stacks follow from `x`, which is not stacked; it becomes so.
+TEST(Loops, WhatIsCarriedIsStacked) {
+  std::string text = Loops();
+  Replace(text, "x1 = f32[1,1000]{1,0} bitcast(x)",
+          "u = f32[1000]{0} exponential(x)\n  x1 = f32[1,1000]{1,0} bitcast(u)");
+  EXPECT_EQ(CountStacks(text), 2U);
+  const Fitted fitted = FitLoops(text);
+  EXPECT_LE(fitted.facts.bytes, fitted.facts.given_bytes - 16'000 + 4'000);
+  EXPECT_FALSE(fitted.facts.repeats.empty());
+  const hlo::Module& module = *fitted.planned.module;
+  EXPECT_TRUE(std::ranges::any_of(module.instructions.rows(), [&](const hlo::Instruction& row) {
+    return module.view(row.name) == "xs1.remat" || module.view(row.name) == "ys1.remat";
+  }));
+}
+
+// Updates and slices in fusions, as back ends make them; one of each is asynchronous, as on GPUs.
+TEST(Loops, FusionsAreTakenApart) {
+  std::string text = Loops();
+  Replace(text, "forward {\n", R"(write {
+  q0 = f32[4,1000]{1,0} parameter(0)
+  q1 = f32[1000]{0} parameter(1)
+  q2 = s32[] parameter(2)
+  q3 = f32[1000]{0} tanh(q1)
+  q4 = f32[1000]{0} cosine(q3)
+  q5 = f32[1,1000]{1,0} bitcast(q4)
+  q6 = s32[] constant(0)
+  ROOT q7 = f32[4,1000]{1,0} dynamic-update-slice(q0, q5, q2, q6)
+}
+
+later {
+  r0 = f32[4,1000]{1,0} parameter(0)
+  r1 = f32[1000]{0} parameter(1)
+  r2 = s32[] parameter(2)
+  ROOT r3 = f32[4,1000]{1,0} fusion(r0, r1, r2), kind=kLoop, calls=write
+}
+
+read {
+  s0 = f32[1000]{0} parameter(0)
+  s1 = f32[4,1000]{1,0} parameter(1)
+  s2 = s32[] parameter(2)
+  s3 = s32[] constant(3)
+  s4 = s32[] subtract(s3, s2)
+  s5 = s32[] constant(0)
+  s6 = f32[1,1000]{1,0} dynamic-slice(s1, s4, s5), dynamic_slice_sizes={1,1000}
+  s7 = f32[1000]{0} bitcast(s6)
+  ROOT s8 = f32[1000]{0} multiply(s0, s7)
+}
+
+only {
+  t0 = f32[4,1000]{1,0} parameter(0)
+  t1 = s32[] parameter(1)
+  t2 = s32[] constant(3)
+  t3 = s32[] subtract(t2, t1)
+  t4 = s32[] constant(0)
+  t5 = f32[1,1000]{1,0} dynamic-slice(t0, t3, t4), dynamic_slice_sizes={1,1000}
+  ROOT t6 = f32[1000]{0} bitcast(t5)
+}
+
+forward {
+)");
+  Replace(text, "ys1 = f32[4,1000]{1,0} dynamic-update-slice(ys, y1, i, zero)",
+          "go = ((f32[4,1000]{1,0}, f32[1000]{0}, s32[]), f32[4,1000]{1,0}, u32[]) "
+          "async-start(ys, m4, i), calls=later\n"
+          "  ys1 = f32[4,1000]{1,0} async-done(go)");
+  Replace(text, "at = s32[] subtract(three, i.2)\n", "");
+  Replace(text,
+          "sx = f32[1,1000]{1,0} dynamic-slice(xs.2, at, zero.2), "
+          "dynamic_slice_sizes={1,1000}\n",
+          "");
+  Replace(text, "x.2 = f32[1000]{0} bitcast(sx)",
+          "x.2 = f32[1000]{0} fusion(xs.2, i.2), kind=kLoop, calls=only");
+  Replace(text,
+          "sy = f32[1,1000]{1,0} dynamic-slice(ys.2, at, zero.2), "
+          "dynamic_slice_sizes={1,1000}\n",
+          "");
+  Replace(text, "y.2 = f32[1000]{0} bitcast(sy)\n", "");
+  Replace(text, "a = f32[1000]{0} multiply(g, y.2)",
+          "a = f32[1000]{0} fusion(g, ys.2, i.2), kind=kLoop, calls=read");
+  EXPECT_EQ(CountStacks(text), 2U);
+  const hlo::Module module = ReadLoops(text);
+  const std::vector<fit::LoopPoint> points = fit::FindLoopPoints(module, *FindTarget("cpu"));
+  ASSERT_FALSE(points.empty());
+  for (const fit::LoopPoint& point : points) {
+    EXPECT_TRUE(hlo::Verify(*point.module).empty());
+    EXPECT_TRUE(IsSame(*point.module, module));
+  }
+  const Fitted fitted = FitLoops(text);
+  EXPECT_LE(fitted.facts.bytes, fitted.facts.given_bytes - 16'000 + 4'000);
+}
+
+// A pair of loops in a loop.
+TEST(Loops, MayBeNested) {
+  std::string text = Loops();
+  Replace(text,
+          "ENTRY e {\n  start = f32[1000]{0} parameter(0)\n"
+          "  weights = f32[4,1000]{1,0} parameter(1)\n  count = s32[] parameter(2)\n",
+          "outer {\n  p.4 = (s32[], f32[1000]{0}, f32[4,1000]{1,0}) parameter(0)\n"
+          "  step = s32[] get-tuple-element(p.4), index=0\n"
+          "  start = f32[1000]{0} get-tuple-element(p.4), index=1\n"
+          "  weights = f32[4,1000]{1,0} get-tuple-element(p.4), index=2\n"
+          "  one.4 = s32[] constant(1)\n");
+  Replace(text, "ROOT result = f32[1000]{0} get-tuple-element(loop.2), index=1\n}\n",
+          R"(result = f32[1000]{0} get-tuple-element(loop.2), index=1
+  step.1 = s32[] add(step, one.4)
+  ROOT t.4 = (s32[], f32[1000]{0}, f32[4,1000]{1,0}) tuple(step.1, result, weights)
+}
+
+more.4 {
+  p.5 = (s32[], f32[1000]{0}, f32[4,1000]{1,0}) parameter(0)
+  i.5 = s32[] get-tuple-element(p.5), index=0
+  n.5 = s32[] constant(3)
+  ROOT c.5 = pred[] compare(i.5, n.5), direction=LT
+}
+
+ENTRY e {
+  start.1 = f32[1000]{0} parameter(0)
+  weights.1 = f32[4,1000]{1,0} parameter(1)
+  nothing.1 = s32[] constant(0)
+  first.4 = s32[] copy(nothing.1)
+  begin.4 = f32[1000]{0} copy(start.1)
+  in.4 = (s32[], f32[1000]{0}, f32[4,1000]{1,0}) tuple(first.4, begin.4, weights.1)
+  loop.4 = (s32[], f32[1000]{0}, f32[4,1000]{1,0}) while(in.4), condition=more.4, body=outer
+  ROOT result.4 = f32[1000]{0} get-tuple-element(loop.4), index=1
+}
+)");
+  EXPECT_EQ(CountStacks(text), 2U);
+  const Fitted fitted = FitLoops(text);
+  EXPECT_LE(fitted.facts.bytes, fitted.facts.given_bytes - 16'000 + 4'000);
+}
+
 }  // namespace
 }  // namespace stowplan
