@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fit/loop_draft.h"
+#include "fit/shrink_fusions.h"
 #include "hlo/draft.h"
 #include "order/effects.h"
 
@@ -98,8 +99,10 @@ class Saver {
     Change(backward_);
     for (const CompId computation :
          {forward_.body, backward_.body, forward_.condition, backward_.condition,
-          module_.instructions[pair_.forward].parent})
+          module_.instructions[pair_.forward].parent}) {
       DropUnneeded(computation);
+      if (ShrinkFusions(module_, computation, draft_)) DropUnneeded(computation);
+    }
     SavedFewer fewer;
     std::optional<Module> built = draft_.Build(fewer.origins);
     if (!built) return std::nullopt;

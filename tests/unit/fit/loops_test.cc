@@ -420,5 +420,32 @@ ENTRY e {
   EXPECT_LE(fitted.facts.bytes, fitted.facts.given_bytes - 16'000 + 4'000);
 }
 
+// One fusion makes the first values of all stacks, and then only of those that are left.
+TEST(Loops, FusionsYieldWhatIsRead) {
+  std::string text = Loops();
+  Replace(text, "forward {\n", R"(fill {
+  q0 = f32[] parameter(0)
+  q1 = f32[4,1000]{1,0} broadcast(q0), dimensions={}
+  q2 = f32[4,1000]{1,0} broadcast(q0), dimensions={}
+  ROOT q3 = (f32[4,1000]{1,0}, f32[4,1000]{1,0}) tuple(q1, q2)
+}
+
+forward {
+)");
+  Replace(text, "xs0 = f32[4,1000]{1,0} broadcast(nil), dimensions={}",
+          "both0 = (f32[4,1000]{1,0}, f32[4,1000]{1,0}) fusion(nil), kind=kLoop, calls=fill\n"
+          "  xs0 = f32[4,1000]{1,0} get-tuple-element(both0), index=0");
+  Replace(text, "ys0 = f32[4,1000]{1,0} broadcast(nil), dimensions={}",
+          "ys0 = f32[4,1000]{1,0} get-tuple-element(both0), index=1");
+  EXPECT_EQ(CountStacks(text), 2U);
+  const Fitted fitted = FitLoops(text);
+  EXPECT_LE(fitted.facts.bytes, fitted.facts.given_bytes - 16'000 + 4'000);
+  const hlo::Module& module = *fitted.planned.module;
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    if (module.name(hlo::InstrId(i)) != "both0") continue;
+    EXPECT_FALSE(module.shapes.is_tuple(module.instructions[hlo::InstrId(i)].shape));
+  }
+}
+
 }  // namespace
 }  // namespace stowplan
