@@ -61,6 +61,20 @@ std::string FunctionsOf(const std::vector<FitLine>& lines) {
   return out;
 }
 
+// If most is freed in loops: the line of the loop whose stacks free the most.
+std::string LoopOf(const std::vector<FitLine>& lines) {
+  int64_t whole = 0;
+  int64_t in_loops = 0;
+  const FitLine* most = nullptr;
+  for (const FitLine& line : lines) {
+    whole += line.freed;
+    if (!line.is_in_loop) continue;
+    in_loops += line.freed;
+    if (most == nullptr || line.freed > most->freed) most = &line;
+  }
+  return most != nullptr && in_loops > whole / 2 ? most->source : std::string();
+}
+
 }  // namespace
 
 std::function<std::optional<Recomputed>(const hlo::Module&)> Recomputer(
@@ -99,15 +113,24 @@ void DescribeRecomputed(const Recomputed& recomputed, const Setting& setting, Ad
   advice.what = "compute again instead of keeping: " + NameOf(lines[0]);
   if (lines.size() > 1)
     advice.what += " and " + CountOf(static_cast<int64_t>(lines.size()) - 1, "more line");
-  advice.what += fmt::format(", for {:.1f} % more work", 100 * recomputed.cost);
+  constexpr double kNothing = 0.0005;
+  advice.what += recomputed.cost < kNothing
+                     ? ", for no more work"
+                     : fmt::format(", for {:.1f} % more work", 100 * recomputed.cost);
+  const std::string loop = LoopOf(lines);
   const std::string functions = FunctionsOf(lines);
-  advice.how = functions.empty() ? "jax.checkpoint around what computes these lines"
-                                 : "jax.checkpoint around " + functions;
+  advice.how = !loop.empty()       ? "jax.checkpoint around the body of the loop at " + loop
+               : functions.empty() ? "jax.checkpoint around what computes these lines"
+                                   : "jax.checkpoint around " + functions;
+  if (!loop.empty())
+    advice.notes.emplace_back(
+        "Stacks that the forward loop no longer writes and the backward loop no longer reads save "
+        "work, too, so the whole can be less than its parts.");
   for (const FitLine& line : lines) {
     advice.notes.push_back(fmt::format("recompute {}: frees {}, {:+.1f} % of the work",
                                        NameOf(line), HumanBytes(line.freed), 100 * line.cost));
   }
-  if (setting.rules.target.name == "cpu")
+  if (setting.rules.target.name == "cpu" && loop.empty())
     advice.notes.emplace_back(
         "XLA for CPUs often merges what jax.checkpoint computes again with the first computation: "
         "compile and compare.");

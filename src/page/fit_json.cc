@@ -23,6 +23,7 @@ void WriteLines(const std::vector<FitLine>& lines, JsonWriter& json) {
     json.Field("bytes", line.bytes);
     json.Field("freed", line.freed);
     json.Field("cost", line.cost);
+    if (line.is_in_loop) json.Field("in_loop", true);
     json.End();
   }
   json.End();

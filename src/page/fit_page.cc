@@ -107,6 +107,11 @@ void AppendLines(const FitFacts& facts, std::string& out) {
                std::to_string(rest.instructions), HumanBytes(rest.freed), CostText(rest.cost)});
   table.Append(out);
   out += "The same instructions run again, so the results are the same to the last bit.\n";
+  if (std::ranges::any_of(lines, &FitLine::is_in_loop))
+    AppendParagraph(
+        "Loops that hand on less also write and read less, so the whole can be less work than its "
+        "parts.",
+        0, out);
 }
 
 void AppendObstacles(const FitFacts& facts, std::string& out) {

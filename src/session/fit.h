@@ -49,10 +49,11 @@ struct FitLine {
   std::string operations;  // "exp, dot_general"; without a source: the instruction
   std::string parts;       // "layers 3 to 12", as the op_names say; may be empty
   int64_t instructions = 0;
-  int64_t times = 0;  // they run, besides the first
-  int64_t bytes = 0;  // of their results
-  int64_t freed = 0;  // of these: no longer kept at the point where memory was fullest
-  double cost = 0;    // as a part of the program's work
+  int64_t times = 0;        // they run, besides the first
+  int64_t bytes = 0;        // of their results
+  int64_t freed = 0;        // of these: no longer kept at the point where memory was fullest
+  double cost = 0;          // as a part of the program's work
+  bool is_in_loop = false;  // they are inside a loop, whose stacks they fill no more
 };
 
 // A way to run the program.
@@ -73,6 +74,7 @@ struct FitRepeat {
   int64_t bytes = 0;     // of its results
   int64_t freed = 0;     // of these: no longer kept at the point where memory was fullest
   double cost = 0;       // all of these, as a part of the program's
+  bool is_in_loop = false;
 };
 
 // Values that fill the memory at the chosen point's peak, by what keeps them there.

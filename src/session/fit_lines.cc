@@ -148,7 +148,7 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
   };
   std::map<std::string_view, Group> groups;
   for (const FitRepeat& repeat : repeats) {
-    Group& group = groups[repeat.source.empty() ? repeat.instruction : repeat.source];
+    Group& group = groups[repeat.source.empty() ? OperationOf(repeat) : repeat.source];
     FitLine& line = group.line;
     const std::string operation(OperationOf(repeat));
     if (line.instructions == 0) {
@@ -165,6 +165,7 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
     line.bytes += repeat.bytes;
     line.freed += repeat.freed;
     line.cost += repeat.cost;
+    line.is_in_loop = line.is_in_loop || repeat.is_in_loop;
   }
   std::vector<FitLine> lines;
   for (auto& [key, group] : groups) {
@@ -174,11 +175,36 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
       group.line.operations += (i == 0 ? "" : ", ") + group.operations[i].first;
     if (group.operations.size() > kMostOperations) group.line.operations += ", ...";
     group.line.parts = PartsOf(group.op_names);
+    if (group.line.is_in_loop && group.line.parts.empty()) group.line.parts = "every trip";
     lines.push_back(std::move(group.line));
   }
   std::ranges::stable_sort(lines, std::greater(),
                            [](const FitLine& line) { return std::pair(line.freed, line.bytes); });
   return lines;
+}
+
+std::vector<FitLine> WithMore(std::span<const FitLine> lines, std::vector<FitLine> own,
+                              double unit) {
+  for (FitLine& line : own) line.cost *= unit;
+  for (const FitLine& line : lines) {
+    const auto same = std::ranges::find_if(own, [&](const FitLine& other) {
+      return !line.source.empty() && other.source == line.source;
+    });
+    if (same == own.end()) {
+      own.push_back(line);
+      continue;
+    }
+    if (same->operations != line.operations) same->operations += ", " + line.operations;
+    if (same->parts != line.parts) same->parts.clear();
+    same->instructions += line.instructions;
+    same->times += line.times;
+    same->bytes += line.bytes;
+    same->freed += line.freed;
+    same->cost += line.cost;
+    same->is_in_loop = same->is_in_loop || line.is_in_loop;
+  }
+  std::ranges::stable_sort(own, std::greater(), &FitLine::freed);
+  return own;
 }
 
 std::vector<int64_t> FreedBytes(const fit::Task& task, std::span<const fit::Node> sequence) {

@@ -17,6 +17,11 @@ namespace stowplan {
 // By source line, what frees the most first.
 std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats);
 
+// The lines of two lists; those of the same source become one. The costs of `own` are in a unit of
+// their own.
+std::vector<FitLine> WithMore(std::span<const FitLine> lines, std::vector<FitLine> own,
+                              double unit);
+
 // Which parts of a program these op_names are in: "layers 3 to 12", "block_0 and block_2". Only
 // what the names say: a part of the path that ends in a number, and differs in nothing else. Empty
 // if there is none.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "fit/task.h"
 #include "order/effects.h"
 #include "order/find_problem.h"
+#include "report/peak.h"
 #include "session/fit_lines.h"
 #include "session/try_module.h"
 
@@ -62,41 +65,57 @@ class ObstacleFinder {
         around_(around),
         facts_(facts),
         graph_(order::MakeGraph(module_, module_.entry, around.effects)),
-        pure_(fit::FindPure(module_)) {}
+        pure_(fit::FindPure(module_)),
+        nodes_(module_.instructions.size(), fit::kNoNode) {
+    for (size_t node = 0; node < graph_.instructions.size(); ++node)
+      nodes_[graph_.instructions[node].index] = static_cast<fit::Node>(node);
+  }
 
-  void Find() {
+  // `time` is that of the plan's peak.
+  void Find(int64_t time) {
     const std::vector<double> costs(module_.instructions.size(), 1);
     const fit::Task task = fit::FindTask(around_, graph_, costs);
-    if (task.size() == 0) return;
-    fit::Trace trace;
-    fit::FindTrace(task, fit::GivenSequence(task), trace);
-    const fit::Node moment = trace.peak_place;
+    const fit::Node moment = NodeAt(time);
+    if (moment == fit::kNoNode) return;
     facts_.fullest = module_.name(graph_.instructions[moment]);
-    AddFixed();
-    CountBuffers(task);
-    std::vector<uint8_t> is_counted(counts_.size(), 0);
-    for (const fit::Version& version : trace.versions) {
-      const order::Life& life = task.problem.lives[version.life];
-      const bool is_there =
-          (version.begin == fit::kAtStart || version.begin <= moment) && version.last >= moment;
-      if (!is_there || life.is_capped) continue;
-      if (std::exchange(is_counted[task.buffers[version.life]], 1) != 0) continue;
-      const hlo::InstrId maker =
-          life.begin == fit::kNoNode ? hlo::InstrId() : graph_.instructions[life.begin];
-      Add(KeeperOf(task, version.life, moment), life.size, maker);
+    for (const report::Allocation& allocation : planned_.report->allocations.rows()) {
+      if (allocation.color == 0 && IsFixed(allocation) && !allocation.is_thread_local)
+        Add(Keeper::kFixed, allocation.size, {});
     }
-    Add(Keeper::kInner, task.problem.inner[moment], graph_.instructions[moment]);
+    CountBuffers(task);
+    is_touched_.assign(task.size(), 0);
+    is_touched_[moment] = 1;
+    for (const uint32_t life : task.problem.touched[moment]) {
+      if (const fit::Node maker = task.problem.lives[life].begin; maker != fit::kNoNode)
+        is_touched_[maker] = 1;
+    }
+    std::unordered_map<std::string_view, hlo::InstrId> names;
+    for (uint32_t i = 0; i < module_.instructions.size(); ++i)
+      names.emplace(module_.name(hlo::InstrId(i)), hlo::InstrId(i));
+    for (const report::LiveValue& live : report::LiveValuesAt(*planned_.report, time)) {
+      const report::Value& value = planned_.report->values[live.value];
+      const report::Allocation& allocation = planned_.report->allocations[value.allocation];
+      if (allocation.color != 0 || IsFixed(allocation)) continue;
+      const auto named = names.find(value.instruction);
+      const hlo::InstrId maker = named == names.end() ? hlo::InstrId() : named->second;
+      Add(KeeperOf(task, value, maker), live.bytes, maker);
+    }
     Finish();
   }
 
  private:
-  void AddFixed() {
-    for (const report::Allocation& allocation : planned_.report->allocations.rows()) {
-      const bool is_fixed =
-          allocation.is_constant || (allocation.parameter && !allocation.is_maybe_live_out);
-      if (allocation.color == 0 && is_fixed && !allocation.is_thread_local)
-        Add(Keeper::kFixed, allocation.size, {});
+  // There all the time.
+  static bool IsFixed(const report::Allocation& allocation) {
+    return allocation.is_constant || (allocation.parameter && !allocation.is_maybe_live_out);
+  }
+
+  // What the entry computation runs then. Loops and branches stand before what calls them.
+  [[nodiscard]] fit::Node NodeAt(int64_t time) const {
+    const std::vector<hlo::InstrId>& sequence = planned_.analysis->schedule.sequence;
+    for (auto at = static_cast<size_t>(std::max<int64_t>(time, 0)); at < sequence.size(); ++at) {
+      if (nodes_[sequence[at].index] != fit::kNoNode) return nodes_[sequence[at].index];
     }
+    return fit::kNoNode;
   }
 
   // Lives that share their bytes.
@@ -107,20 +126,25 @@ class ObstacleFinder {
     }
   }
 
-  [[nodiscard]] Keeper KeeperOf(const fit::Task& task, uint32_t row, fit::Node moment) const {
-    const order::Life& life = task.problem.lives[row];
-    const std::span<const uint32_t> touched = task.problem.touched[moment];
-    if (std::ranges::find(touched, row) != touched.end()) return Keeper::kWorking;
-    if (life.begin == fit::kNoNode) return Keeper::kArgument;
-    if (life.lasts) return Keeper::kResult;
-    if (task.can_repeat[life.begin] != 0) return Keeper::kAgain;
-    const hlo::InstrId id = graph_.instructions[life.begin];
-    const Opcode opcode = module_.instructions[id].opcode;
+  [[nodiscard]] Keeper KeeperOf(const fit::Task& task, const report::Value& value,
+                                hlo::InstrId maker) const {
+    if (maker.is_none()) return Keeper::kBound;
+    const Opcode opcode = module_.instructions[maker].opcode;
+    const fit::Node node = nodes_[maker.index];
+    if (node == fit::kNoNode)
+      return module_.instructions[maker].parent == module_.entry ? Keeper::kArgument
+                                                                 : Keeper::kInner;
+    if (is_touched_[node] != 0) return Keeper::kWorking;
+    if (opcode == Opcode::kParameter) return Keeper::kArgument;
+    if (value.end + 1 >= planned_.analysis->schedule.end()) return Keeper::kResult;
+    if (task.can_repeat[node] != 0) return Keeper::kAgain;
     if (opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall)
       return Keeper::kLoop;
     if (order::IsStart(opcode) || order::IsDone(opcode)) return Keeper::kAsync;
-    if (pure_[id.index] == 0 || around_.effects[id.index] != 0) return Keeper::kEffect;
-    return counts_[task.buffers[row]] > 1 ? Keeper::kInPlace : Keeper::kBound;
+    if (pure_[maker.index] == 0 || around_.effects[maker.index] != 0) return Keeper::kEffect;
+    const bool is_shared = std::ranges::any_of(
+        task.makes[node], [&](uint32_t life) { return counts_[task.buffers[life]] > 1; });
+    return is_shared ? Keeper::kInPlace : Keeper::kBound;
   }
 
   void Add(Keeper keeper, int64_t bytes, hlo::InstrId maker) {
@@ -160,7 +184,9 @@ class ObstacleFinder {
   FitFacts& facts_;
   const order::Graph graph_;
   const std::vector<uint8_t> pure_;  // by instruction
+  std::vector<fit::Node> nodes_;     // by instruction
   std::vector<uint32_t> counts_;     // by buffer: its lives
+  std::vector<uint8_t> is_touched_;  // by node: what runs at the peak reads or writes its results
   std::array<FitObstacle, kKeepers.size()> rows_;
 };
 
@@ -170,7 +196,12 @@ void AddObstacles(const PlannedModule& planned, const Rules& rules, FitFacts& fa
   if (!planned.analysis) return;
   const Result<order::Surroundings> around =
       order::FindSurroundings(*planned.module, *planned.analysis, rules, order::Objective::kAll);
-  if (around) ObstacleFinder(planned, *around, facts).Find();
+  if (!around || !report::HasPeak(*planned.report)) return;
+  const Result<report::TruePeak> peak = report::ComputeTruePeak(*planned.report);
+  if (!peak) return;
+  const auto space = std::ranges::find(peak->spaces, 0, &report::SpacePeak::color);
+  if (space == peak->spaces.end()) return;
+  ObstacleFinder(planned, *around, facts).Find(space->peak.time);
 }
 
 }  // namespace stowplan

@@ -111,6 +111,7 @@ class Fit(CliCase):
         self.assertEqual(kinds["fixed"], 4000 + 4)
         self.assertIn("working", kinds)
         self.assertIn(facts["fullest"], page)
+        self.assertEqual(sum(kinds.values()), facts["bytes"])
         kept = {row["kind"]: row for row in self.facts("--use=pack")["obstacles"]}
         self.assertEqual(kept["recomputable"]["bytes"], 400_000)
         self.assertEqual((kept["recomputable"]["largest"], kept["recomputable"]["source"]), ("a", "f.py:7"))

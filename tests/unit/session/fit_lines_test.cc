@@ -66,9 +66,13 @@ TEST(FitLines, AreGroupedBySource) {
        .freed = 0,
        .cost = 0.25},
       {.instruction = "copy.3", .times = 1, .bytes = 5, .freed = 0, .cost = 0.125},
+      // Without a line, what is done counts; the op_name of an argument does not say it.
+      {.instruction = "fusion.5", .op_name = "f/transpose", .times = 1, .bytes = 2},
+      {.instruction = "fusion.6", .op_name = "f/transpose", .times = 1, .bytes = 2},
+      {.instruction = "copy.9", .op_name = "params['w']", .times = 1, .bytes = 3},
   };
   const std::vector<FitLine> lines = LinesOf(repeats);
-  ASSERT_EQ(lines.size(), 3);
+  ASSERT_EQ(lines.size(), 5);
   EXPECT_EQ(lines[0].source, "a.py:9");
   EXPECT_EQ(lines[0].parts, "layer 0");
   EXPECT_EQ(lines[1].source, "a.py:7");
@@ -81,6 +85,9 @@ TEST(FitLines, AreGroupedBySource) {
   EXPECT_EQ(lines[1].function, "mlp");
   EXPECT_EQ(lines[2].source, "");
   EXPECT_EQ(lines[2].operations, "copy.3");
+  EXPECT_EQ(lines[3].operations, "transpose");
+  EXPECT_EQ(lines[3].instructions, 2);
+  EXPECT_EQ(lines[4].operations, "copy.9");
 }
 
 TEST(FitLines, PointsAreSpreadOverTheMemory) {
