@@ -18,6 +18,7 @@ from .capture import Capture, Captured, capture
 from .checks import CheckResult, Finding, check
 from .differences import Cause, DiffResult, SpaceDiff, diff
 from .errors import ArgumentError, Diagnostic, Error, MissingFileError, ParseError
+from .fitting import Fit, FitLine, FitObstacle, FitPoint, FitRepeat
 from .footprint import Footprint
 from .inputs import analyze
 from .max_batch import BatchSample, MaxBatch, max_batch
@@ -67,6 +68,11 @@ __all__ = [
     "Error",
     "Figure",
     "Finding",
+    "Fit",
+    "FitLine",
+    "FitObstacle",
+    "FitPoint",
+    "FitRepeat",
     "Footprint",
     "Heap",
     "LiveRange",

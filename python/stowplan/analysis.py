@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core, arguments
 from .advice import AdviceList, advice_of
 from .errors import ArgumentError, Error
+from .fitting import Fit, cost_of, rate_of, uses_of
 from .moments import Curve, Moment, Share
 from .order import Order, order_of, tried_flags
 from .ranges import LiveRanges, need_numpy
@@ -20,6 +21,8 @@ from .tables import Allocation, Row, Rows, Table, Value
 from .why import Whys, whys_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy
     from numpy.typing import NDArray
 
@@ -374,6 +377,49 @@ class Analysis:
         if not try_flags or self._recompile is None:
             return found
         return replace(found, tried=tried_flags(self._recompile, self.target, self._stats))
+
+    def fit(
+        self,
+        budget: int | float | str | None = None,
+        *,
+        max_cost: float | str = 1.0,
+        use: str | Iterable[str] = ("pack", "order", "recompute"),
+        cost_model: str = "machine",
+        machine: str | None = None,
+        bandwidth: float | None = None,
+        flops: float | None = None,
+        time_limit: float | None = None,
+    ) -> Fit:
+        """The cheapest way to run the program in `budget` bytes of main memory: another order, a
+        tighter packing, and values that are computed again instead of being kept.
+
+        `budget` is a number or a text such as "16GiB"; without one, the result has the least memory
+        that at most `max_cost` more work allows: 0.1 or "10%". `use` lists what may change; with
+        "donate" among it, arguments are donated first where that saves memory. The caller may then
+        not use them after the call.
+
+        Work is counted in the seconds of a `machine`, by default a common one of the target's kind;
+        `bandwidth` and `flops` (bytes and operations a second, as reached) replace its figures.
+        With `cost_model="plain"`, bytes and flops alone count.
+
+        Ctrl-C or the `time_limit` in seconds ends the search; the best so far is returned.
+        """
+        models = {"machine": "", "plain": ""}
+        is_plain = arguments.choice(cost_model, "cost_model", models) == "plain"
+        if is_plain and (machine is not None or bandwidth is not None or flops is not None):
+            raise ArgumentError("machine, bandwidth and flops have no use with cost_model='plain'")
+        return Fit(
+            self._plan.fit(
+                None if budget is None else parse_size(budget),
+                cost_of(max_cost),
+                uses_of(use),
+                is_plain,
+                arguments.text(machine, "machine", 'the name of a machine, such as "h100"'),
+                rate_of(bandwidth, "bandwidth"),
+                rate_of(flops, "flops"),
+                arguments.seconds(time_limit),
+            )
+        )
 
     def reconcile(self) -> Reconciliation:
         """The figures that XLA and JAX print, and how they follow from the plan."""

@@ -16,6 +16,11 @@ from .errors import Error, MissingFileError
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a text as UTF-8, everything or nothing."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Writes everything or nothing: the file is renamed into place when it is complete."""
     target = Path(arguments.path(path, "path"))
     if target.is_dir():
@@ -23,13 +28,13 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     if not target.parent.is_dir():
         raise MissingFileError(f"{target.parent}: there is no such directory")
     if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(data)
         return
     target = target.resolve()
     handle, temporary = tempfile.mkstemp(prefix=f"{target.name}.", dir=target.parent)
     try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~mask)

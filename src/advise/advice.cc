@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "advise/candidates.h"
+#include "advise/fit_advice.h"
 #include "advise/words.h"
 
 namespace stowplan::advise {
@@ -53,7 +54,8 @@ class Adviser {
     const std::vector<Argument> arguments = ArgumentsOf(module_, options_.parameter_names);
     const std::vector<Candidate> candidates =
         FindCandidates(module_, before_, options_.space, options_.candidates);
-    total_ = static_cast<int64_t>(arguments.size() + candidates.size()) + 1;
+    total_ =
+        static_cast<int64_t>(arguments.size() + candidates.size()) + 1 + (IsRecomputing() ? 1 : 0);
     for (const Argument& argument : arguments) TryDonation(argument);
     std::vector<Edit> done;  // in larger pieces, which come first
     for (const Candidate& candidate : candidates) {
@@ -67,14 +69,18 @@ class Adviser {
       }
     }
     TryPacking();
+    TryRecomputing();
     std::ranges::stable_sort(report_.advice, std::ranges::greater(), [](const Advice& advice) {
       return std::pair(advice.saved, advice.saved_peak);
     });
     TryTogether();
+    TryTogetherRecomputed();
     return std::move(report_);
   }
 
  private:
+  // What is found is for memory space 0.
+  [[nodiscard]] bool IsRecomputing() const { return options_.recompute && options_.space == 0; }
   [[nodiscard]] bool IsLate() const { return options_.should_stop && options_.should_stop(); }
 
   // Whether there is time for another try.
@@ -168,13 +174,91 @@ class Adviser {
     report_.advice.push_back(std::move(advice));
   }
 
+  void TryRecomputing() {
+    if (!IsRecomputing() || !Begin()) return;
+    const std::optional<Recomputed> found = options_.recompute(module_);
+    if (!found) return;
+    std::optional<Advice> advice = Try(found->module, {{.kind = EditKind::kFit}});
+    if (!advice) return;
+    DescribeRecomputed(*found, setting_, *advice);
+    report_.advice.push_back(*std::move(advice));
+  }
+
+  // Whether advice goes before recomputation: it is free, and of those that are done together.
+  [[nodiscard]] bool IsBeforeRecomputing(const Advice& advice) const {
+    const EditKind kind = advice.edits[0].kind;
+    if (kind == EditKind::kPack || kind == EditKind::kFit || kind == EditKind::kRematerialize)
+      return false;
+    if (!report_.together) return kind == EditKind::kDonate && advice.saved > 0;
+    const std::vector<Edit>& edits = report_.together->edits;
+    return std::ranges::find(edits, advice.edits[0]) != edits.end();
+  }
+
+  // Recomputation after all that is free. It is searched anew, because another program has other
+  // peaks.
+  void TryTogetherRecomputed() {
+    const auto fit = std::ranges::find_if(report_.advice, [](const Advice& advice) {
+      return advice.edits[0].kind == EditKind::kFit;
+    });
+    if (fit == report_.advice.end() || IsLate()) return;
+    CombineWithRecomputing();
+    if (report_.together && report_.together->saved <= fit->saved) report_.together.reset();
+  }
+
+  void CombineWithRecomputing() {
+    std::vector<Edit> edits;
+    std::vector<std::string> parts;
+    for (const Advice& advice : report_.advice) {
+      if (!IsBeforeRecomputing(advice)) continue;
+      edits.insert(edits.end(), advice.edits.begin(), advice.edits.end());
+      parts.push_back(advice.what);
+    }
+    if (edits.empty()) return;
+    const Result<Module> donated = Apply(module_, edits, setting_);
+    if (!donated) return;
+    ++report_.tried;
+    const std::optional<Recomputed> found = options_.recompute(*donated);
+    if (!found) return;
+    std::vector<DonationAnswer> answers = AnswersFor(edits);
+    edits.push_back({.kind = EditKind::kFit});
+    std::optional<Advice> both = Try(found->module, std::move(edits));
+    const int64_t least = report_.together ? report_.together->saved : report_.advice[0].saved;
+    if (!both || both->saved <= std::max(least, report_.advice[0].saved)) return;
+    DescribeRecomputed(*found, setting_, *both);
+    parts.push_back(both->what);
+    const std::string checkpoint = std::exchange(both->how, {});
+    if (!answers.empty()) {
+      DescribeDonation(answers, *both);
+      both->how += "; ";
+    }
+    both->how += checkpoint;
+    both->what = "all of these, one after the other";
+    both->notes = std::move(parts);
+    report_.together = std::move(both);
+  }
+
+  // What is known of the arguments that these edits donate, by position.
+  [[nodiscard]] std::vector<DonationAnswer> AnswersFor(std::span<const Edit> edits) const {
+    std::vector<DonationAnswer> donated;
+    for (const Edit& edit : edits) {
+      for (const DonationAnswer& answer : report_.donations) {
+        if (edit.kind == EditKind::kDonate && answer.argument.parameters == edit.parameters)
+          donated.push_back(answer);
+      }
+    }
+    std::ranges::sort(donated, {},
+                      [](const DonationAnswer& answer) { return answer.argument.position; });
+    return donated;
+  }
+
   // One after the other, largest saving first; what no longer helps is left out.
   void TryTogether() {
     constexpr size_t kMostEdits = 12;
     std::optional<Advice> best;
     std::vector<const Advice*> parts;
     for (const Advice& next : report_.advice) {
-      if (next.edits[0].kind == EditKind::kPack) continue;
+      const EditKind kind = next.edits[0].kind;
+      if (kind == EditKind::kPack || kind == EditKind::kFit) continue;
       if (IsLate() || parts.size() == kMostEdits) break;
       if (!best) {
         best = next;
@@ -199,17 +283,8 @@ class Adviser {
     if (parts.size() < 2) return;
     best->what = "all of these, one after the other";
     best->notes.clear();
-    std::vector<DonationAnswer> donated;
-    for (const Advice* part : parts) {
-      best->notes.push_back(part->what);
-      for (const DonationAnswer& answer : report_.donations) {
-        if (part->edits[0].kind == EditKind::kDonate &&
-            answer.argument.parameters == part->edits[0].parameters)
-          donated.push_back(answer);
-      }
-    }
-    std::ranges::sort(donated, {},
-                      [](const DonationAnswer& answer) { return answer.argument.position; });
+    for (const Advice* part : parts) best->notes.push_back(part->what);
+    const std::vector<DonationAnswer> donated = AnswersFor(best->edits);
     best->how.clear();
     if (!donated.empty()) {
       Advice words;

@@ -16,6 +16,7 @@
 #include "advise/donate.h"
 #include "advise/edit.h"
 #include "advise/plan.h"
+#include "session/fit.h"
 #include "stowplan/session.h"
 
 namespace stowplan::advise {
@@ -57,12 +58,21 @@ struct AdviceReport {
   std::vector<std::string> unknown;  // what is not known, one sentence each
 };
 
+// A program that computes some values again.
+struct Recomputed {
+  hlo::Module module;
+  std::vector<FitLine> lines;  // what frees the most first; never empty
+  double cost = 0;             // extra work, as a part of the program's
+};
+
 struct AdviseOptions {
   int64_t space = 0;
   std::optional<Preset> preset = {};  // of the module as it is
   size_t candidates = 48;             // of each kind of edit, largest values first
   // By number, for parameters that the program does not name; as ArgumentsOf takes them.
   std::vector<std::string> parameter_names = {};
+  // Finds what is worth computing again; nothing if nothing is. Absent: not tried (fit_advice.h).
+  std::function<std::optional<Recomputed>(const hlo::Module&)> recompute = {};
   std::function<bool()> should_stop = {};
   std::function<void(int64_t done, int64_t total)> progress = {};
 };

@@ -118,6 +118,8 @@ std::string_view Name(EditKind kind) {
       return "rematerialize";
     case EditKind::kPack:
       return "pack";
+    case EditKind::kFit:
+      return "fit";
   }
   return {};
 }
@@ -138,7 +140,7 @@ Result<Module> Apply(const Module& module, std::span<const Edit> edits, const Se
       while (next < edits.size() && edits[next].kind == kind) ++next;
       STOWPLAN_TRY(changed,
                    Rematerialized(changed ? *changed : module, edits.subspan(i, next - i)));
-    } else if (kind != EditKind::kDonate && kind != EditKind::kPack) {
+    } else if (kind != EditKind::kDonate && kind != EditKind::kPack && kind != EditKind::kFit) {
       STOWPLAN_TRY(changed, ApplyOne(changed ? *changed : module, edits[i]));
     }
     i = next;

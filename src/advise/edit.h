@@ -22,6 +22,7 @@ enum class EditKind : uint8_t {
   kMoveEarlier,    // a use runs right after `anchor`
   kRematerialize,  // computed once more before `anchor`, for it and all later users
   kPack,           // policy best: the program stays, the places change
+  kFit,            // many values computed again, as session/fit.h finds them
 };
 // "move-later"
 [[nodiscard]] std::string_view Name(EditKind kind);
@@ -35,9 +36,9 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
-// The changed program; kPack changes nothing. All donations are made first and together, because
-// JAX pairs them together. Fails if an edit names something that does not exist, or would run an
-// instruction before its operands.
+// The changed program; kPack changes nothing, and kFit is not made here. All donations are made
+// first and together, because JAX pairs them together. Fails if an edit names something that does
+// not exist, or would run an instruction before its operands.
 [[nodiscard]] Result<hlo::Module> Apply(const hlo::Module& module, std::span<const Edit> edits,
                                         const Setting& setting);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "advise/advice.h"
+#include "advise/fit_advice.h"
 #include "base/human_bytes.h"
 #include "schedule/make_schedule.h"
 #include "session/make_plan.h"
@@ -40,6 +41,7 @@ Result<AdviceReport> AdvisePlanned(const PlannedModule& planned, const PlanOptio
   program.report = nullptr;
   if (Result<std::optional<Preset>> preset = FindPreset(prepared, program, plan_options); preset)
     options.preset = *std::move(preset);
+  options.recompute = Recomputer(planned, plan_options, options.should_stop);
   STOWPLAN_TRY(AdviceReport report, Advise(*prepared.module, prepared.setting, options));
   NoteOtherPlan(planned, prepared.setting, report);
   const std::string file = planned.module->source ? planned.module->source->name() : planned.name;

@@ -72,6 +72,7 @@ void Describe(const Module& module, Advice& advice) {
   const std::string anchor = Quoted(edit.anchor, anchor_source);
   switch (edit.kind) {
     case EditKind::kDonate:
+    case EditKind::kFit:
       break;
     case EditKind::kDropCopy:
       advice.what = "drop the copy " + instruction;

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "advise/fit_donate.h"
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
@@ -19,7 +20,8 @@
 #include "cli/progress.h"
 #include "cli/write_output.h"
 #include "page/fit_page.h"
-#include "session/write_module.h"
+#include "session/fit_uses.h"
+#include "session/fit_write.h"
 #include "stowplan/session.h"
 
 namespace stowplan::cli {
@@ -41,21 +43,40 @@ std::optional<double> PercentOf(std::string_view option, const Arguments& argume
 }
 
 // Reads --use; false if a word is not known.
-bool ReadUses(std::string_view words, FitOptions& options, Console& console) {
-  options.uses_order = options.uses_recompute = false;
-  while (!words.empty()) {
-    const size_t comma = std::min(words.find(','), words.size());
-    const std::string_view word = words.substr(0, comma);
-    words.remove_prefix(std::min(comma + 1, words.size()));
-    if (word == "order") {
-      options.uses_order = true;
-    } else if (word == "recompute") {
-      options.uses_recompute = true;
-    } else if (word != "pack") {
-      console.ShowError("--use has `" + std::string(word) + "`",
-                        "a list of pack, order, recompute");
-      return false;
-    }
+bool ReadUseOption(const Arguments& arguments, FitOptions& options, Console& console) {
+  const std::optional<std::string> unknown = ReadUses(arguments.option("use"), options);
+  if (!unknown) return true;
+  console.ShowError("--use has `" + *unknown + "`", "a list of " + std::string(kUses));
+  return false;
+}
+
+// Reads --machine, --bandwidth and --flops; false if one is wrong.
+bool ReadMachine(const Arguments& arguments, FitOptions& options, Console& console) {
+  options.machine = arguments.option("machine");
+  const auto read = [&](std::string_view name, double& rate) {
+    const std::string& text = arguments.option(name);
+    if (text.empty()) return true;
+    const std::optional<double> parsed = ParseRate(text);
+    if (!parsed)
+      console.ShowError("--" + std::string(name) + " is `" + text + "`",
+                        "a number for each second, such as 3.35T or 495e12");
+    rate = parsed.value_or(0);
+    return parsed.has_value();
+  };
+  return read("bandwidth", options.bytes_per_second) && read("flops", options.flops_per_second);
+}
+
+// Options that contradict each other.
+bool AreTogether(const Arguments& arguments, const FitOptions& options, Console& console) {
+  for (const std::string_view name : {"machine", "bandwidth", "flops"}) {
+    if (arguments.option(name).empty() || options.model != CostModel::kPlain) continue;
+    console.ShowError("--" + std::string(name) + " has no use with --cost-model=plain");
+    return false;
+  }
+  if (options.uses_donation && arguments.option("output").ends_with(".pb")) {
+    console.ShowError("with --use=donate, the changed module is written as HLO text",
+                      "choose a name for it that ends in .txt");
+    return false;
   }
   return true;
 }
@@ -69,10 +90,13 @@ std::optional<FitOptions> FitOptionsOf(const Arguments& arguments, Console& cons
     if (!options.budget) return std::nullopt;
   }
   const std::optional<double> cost = PercentOf("max-cost", arguments, console);
-  if (!cost || !ReadUses(arguments.option("use"), options, console)) return std::nullopt;
+  if (!cost || !ReadUseOption(arguments, options, console) ||
+      !ReadMachine(arguments, options, console))
+    return std::nullopt;
   options.max_cost = *cost;
   options.model =
       arguments.option("cost-model") == "plain" ? CostModel::kPlain : CostModel::kMachine;
+  if (!AreTogether(arguments, options, console)) return std::nullopt;
   if (!arguments.option("time-limit").empty()) {
     const std::optional<double> seconds = ReadSeconds("time-limit", arguments, console);
     if (!seconds) return std::nullopt;
@@ -87,6 +111,18 @@ volatile std::sig_atomic_t is_interrupted = 0;
 void StopSearching(int) {
   is_interrupted = 1;
   std::signal(SIGINT, SIG_DFL);
+}
+
+// The chart and the changed module, where they are asked for.
+int WriteFitFiles(const Fitted& fitted, const FitOptions& options, const Arguments& arguments,
+                  int code, Console& console) {
+  if (!arguments.option("chart").empty()) {
+    const int written =
+        WriteOutput(arguments.option("chart"), page::FitHtml(fitted, options), code, console);
+    if (written == kBadUse) return written;
+  }
+  if (arguments.option("output").empty()) return code;
+  return WriteOutput(arguments.option("output"), WriteFitted(fitted), code, console);
 }
 
 int RunFit(const Arguments& arguments, Console& console) {
@@ -110,19 +146,21 @@ int RunFit(const Arguments& arguments, Console& console) {
   if (!inputs) return kBadUse;
   const std::optional<PlannedModule> loaded = console.Take(LoadOne(*inputs, options->plan));
   if (!loaded) return kBadUse;
-  Result<Fitted> answer = Fit(*loaded, *options);
+  Result<Fitted> answer = advise::FitWithDonations(*loaded, *options);
   line.reset();
   const std::optional<Fitted> fitted = console.Take(std::move(answer));
   if (!fitted) return kBadUse;
   console.Show(fitted->planned.notes);
-  const bool fits = !options->budget || fitted->facts.bytes <= *options->budget;
-  const int code = fits ? kFine : kFinding;
-  const std::string page = arguments.option("format") == "json" ? page::FitJson(*fitted, *options)
-                                                                : page::FitPage(*fitted, *options);
-  const int printed = console.Print(page, code);
-  if (printed == kBadUse || arguments.option("output").empty()) return printed;
-  return WriteOutput(arguments.option("output"),
-                     WriteModule(*fitted->planned.module, fitted->origins), code, console);
+  const int code = page::Fits(fitted->facts, *options) ? kFine : kFinding;
+  const std::string& format = arguments.option("format");
+  if (format == "html" && !arguments.option("output").empty())
+    return WriteOutput(arguments.option("output"), page::FitHtml(*fitted, *options), code, console);
+  const int printed = console.Print(format == "json"   ? page::FitJson(*fitted, *options)
+                                    : format == "html" ? page::FitHtml(*fitted, *options)
+                                                       : page::FitPage(*fitted, *options),
+                                    code);
+  if (printed == kBadUse) return printed;
+  return WriteFitFiles(*fitted, *options, arguments, code, console);
 }
 
 }  // namespace
@@ -139,12 +177,17 @@ CommandSpec FitCommand() {
           "into the budget, and what is computed again, by source line. The program of this\n"
           "point is planned and checked.\n"
           "\n"
+          "With --use=...,donate, arguments are donated first where that saves memory. That\n"
+          "is free, but the caller must not use them afterwards, so it must be asked for.\n"
+          "\n"
           "Ctrl-C ends the search with what was found so far.\n"
           "The exit code is 1 if no way to fit into the budget was found.\n",
       .examples =
           "  stowplan fit dump/                      what memory costs\n"
           "  stowplan fit dump/ --budget=16GiB       the cheapest way to fit into 16 GiB\n"
           "  stowplan fit dump/ --max-cost=10%       the least memory for 10 % more work\n"
+          "  stowplan fit dump/ --format=html -o fit.html   the curve as a page, to drag the "
+          "budget\n"
           "  stowplan fit module.hlo.pb --budget=16GiB -o new.hlo.pb   the changed module\n",
       .positional = "FILE",
       .count = Positionals::kAny,
@@ -152,7 +195,8 @@ CommandSpec FitCommand() {
           {.name = "output",
            .short_name = 'o',
            .value = "FILE",
-           .help = "write the changed module, in the format it came in"},
+           .help =
+               "write the changed module, in the format it came in; with --format=html, the page"},
           {.name = "budget", .value = "SIZE", .help = "what main memory should fit into"},
           {.name = "max-cost",
            .value = "PERCENT",
@@ -160,19 +204,30 @@ CommandSpec FitCommand() {
            .fallback = "100%"},
           {.name = "use",
            .value = "LIST",
-           .help = "what may change: pack, order, recompute",
-           .fallback = "pack,order,recompute"},
+           .help = "what may change: pack, order, recompute, donate",
+           .fallback = kDefaultUses},
+          {.name = "chart", .value = "FILE", .help = "also write that page"},
           {.name = "cost-model",
            .value = "KIND",
            .help = "how work is counted: by a machine's figures, or by bytes and flops alone",
            .fallback = "machine",
            .choices = {"machine", "plain"}},
+          {.name = "machine",
+           .value = "NAME",
+           .help = "whose figures to use, by default those of a common one of the target's kind",
+           .choices = FitMachines()},
+          {.name = "bandwidth",
+           .value = "RATE",
+           .help = "bytes that its memory moves in a second, as reached: 2.7T"},
+          {.name = "flops",
+           .value = "RATE",
+           .help = "operations that it executes in a second, as reached: 300T"},
           {.name = "time-limit", .value = "S", .help = "stop searching after S seconds"},
           {.name = "format",
            .value = "KIND",
            .help = "output format",
            .fallback = "text",
-           .choices = {"text", "json"}},
+           .choices = {"text", "json", "html"}},
       }),
       .run = RunFit,
   };

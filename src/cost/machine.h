@@ -2,7 +2,9 @@
 // How long work takes. One place for all figures about machines.
 #pragma once
 
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cost/work.h"
 #include "stowplan/target/target.h"
@@ -11,15 +13,29 @@ namespace stowplan::cost {
 
 // A kernel takes as long as its traffic or its arithmetic, whichever is slower, and a launch.
 struct Machine {
-  std::string_view name;  // for whom the figures are
+  std::string_view name;  // as FindMachine takes it
   double bytes_per_second = 1;
   double flops_per_second = 1;
   double seconds_per_launch = 0;
   double host_bytes_per_second = 1;  // to the host's memory and back, each way
 };
 
-// Public figures of a common machine of this kind; docs/fit.md has them with their sources.
+// Public figures of a common machine of this kind; docs/fit.md has them all.
 [[nodiscard]] Machine MachineOf(const Target& target);
+
+// "h100", "v5e", "cpu", ...; nothing if there is no such machine.
+[[nodiscard]] std::optional<Machine> FindMachine(std::string_view name);
+[[nodiscard]] std::vector<std::string_view> MachineNames();
+
+// A machine that the user describes: one of the above, a target's if `name` is empty, with figures
+// that replace its own if they are not 0.
+struct MachineChoice {
+  std::string_view name;
+  double bytes_per_second = 0;
+  double flops_per_second = 0;
+};
+// Requires a name that FindMachine knows.
+[[nodiscard]] Machine Chosen(const MachineChoice& choice, const Target& target);
 
 [[nodiscard]] double SecondsOf(const Work& work, const Machine& machine);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -72,7 +73,7 @@ class Worker {
     FindUsers();
   }
 
-  std::vector<Work> Find() && {
+  std::vector<Work> Find() const {
     std::vector<Work> works(module_.instructions.size());
     std::vector<Work> sums(module_.computations.size());
     // Callees precede their callers.
@@ -86,6 +87,22 @@ class Worker {
       }
     }
     return works;
+  }
+
+  std::vector<double> FindCosts(const std::function<double(const Work&)>& kernel_cost) const {
+    std::vector<double> costs;
+    for (const Work& work : Find()) costs.push_back(kernel_cost(work));
+    std::vector<double> sums(module_.computations.size(), 0);
+    for (size_t c = 0; c < module_.computations.size(); ++c) {
+      const hlo::Computation& computation = module_.computations[CompId(c)];
+      for (uint32_t k = 0; k < computation.count; ++k) {
+        const InstrId id(size_t{computation.first.index} + k);
+        if (is_fused_[c] == 0 && IsControl(module_.instructions[id].opcode))
+          costs[id.index] = CalledCost(id, sums);
+        sums[c] += costs[id.index];
+      }
+    }
+    return costs;
   }
 
  private:
@@ -131,6 +148,13 @@ class Worker {
   static bool IsControl(Opcode opcode) {
     return opcode == Opcode::kCall || opcode == Opcode::kWhile || opcode == Opcode::kConditional ||
            opcode == Opcode::kAsyncStart;
+  }
+
+  [[nodiscard]] double CalledCost(InstrId id, std::span<const double> sums) const {
+    double called = 0;
+    for (const CompId callee : module_.called_by(id)) called += sums[callee.index];
+    const bool is_loop = module_.instructions[id].opcode == Opcode::kWhile;
+    return is_loop ? called * static_cast<double>(KnownTrips(module_, id).value_or(1)) : called;
   }
 
   [[nodiscard]] const Measure& MeasureOf(InstrId id) const {
@@ -288,6 +312,11 @@ class Worker {
 
 std::vector<Work> FindWork(const Module& module, const Target& target) {
   return Worker(module, target).Find();
+}
+
+std::vector<double> FindCosts(const Module& module, const Target& target,
+                              const std::function<double(const Work&)>& kernel_cost) {
+  return Worker(module, target).FindCosts(kernel_cost);
 }
 
 }  // namespace stowplan::cost

@@ -5,6 +5,7 @@
 // others does their work, and a loop that of all its trips.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "stowplan/hlo/module.h"
@@ -34,5 +35,10 @@ struct Work {
 
 // By instruction. Inside of fusions and reducers: only flops, as nothing there goes to memory.
 [[nodiscard]] std::vector<Work> FindWork(const hlo::Module& module, const Target& target);
+
+// By instruction. One that calls others costs what each of their kernels does by itself: where one
+// waits for memory, the arithmetic of the next is not done meanwhile.
+[[nodiscard]] std::vector<double> FindCosts(const hlo::Module& module, const Target& target,
+                                            const std::function<double(const Work&)>& kernel_cost);
 
 }  // namespace stowplan::cost

@@ -41,11 +41,14 @@ int64_t OwnBytes(const Task& task, Node node) {
 
 class Bounder {
  public:
-  explicit Bounder(const Task& task) : task_(task), sides_(task.size(), 0) {
+  Bounder(const Task& task, std::span<const uint8_t> is_gone)
+      : task_(task), is_gone_(is_gone), sides_(task.size(), 0) {
     uint32_t most = 0;
     for (const uint32_t buffer : task.buffers) most = std::max(most, buffer);
     rounds_.assign(size_t{most} + 1, 0);
   }
+
+  [[nodiscard]] bool IsGone(Node node) const { return !is_gone_.empty() && is_gone_[node] != 0; }
 
   // Besides what it reads and makes.
   int64_t OthersAt(Node node) {
@@ -88,7 +91,7 @@ class Bounder {
       const Node from = stack_.back();
       stack_.pop_back();
       for (const Node to : next[from]) {
-        if (sides_[to] == side) continue;
+        if (sides_[to] == side || IsGone(to)) continue;
         sides_[to] = side;
         stack_.push_back(to);
       }
@@ -96,6 +99,7 @@ class Bounder {
   }
 
   const Task& task_;
+  const std::span<const uint8_t> is_gone_;
   std::vector<uint8_t> sides_;
   std::vector<Node> stack_;
   std::vector<uint32_t> rounds_;  // by buffer: when it was counted last
@@ -104,16 +108,17 @@ class Bounder {
 
 }  // namespace
 
-Bound FindBound(const Task& task) {
+Bound FindBound(const Task& task, std::span<const uint8_t> is_gone) {
   std::vector<int64_t> own(task.size());
   for (Node i = 0; i < task.size(); ++i) own[i] = OwnBytes(task, i);
   std::vector<Node> widest(task.size());
   std::iota(widest.begin(), widest.end(), 0);
   std::ranges::stable_sort(widest, std::greater(), [&](Node node) { return own[node]; });
   if (widest.size() > kMostNodes) widest.resize(kMostNodes);
-  Bounder bounder(task);
+  Bounder bounder(task, is_gone);
   Bound bound;
   for (const Node node : widest) {
+    if (bounder.IsGone(node)) continue;
     const int64_t bytes = own[node] + bounder.OthersAt(node);
     if (bytes > bound.bytes) bound = {bytes, node, own[node]};
   }

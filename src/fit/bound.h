@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "fit/task.h"
 
@@ -16,6 +17,8 @@ struct Bound {
   Node witness = kNoNode;
   int64_t own = 0;  // of these: what the witness itself reads and makes
 };
-Bound FindBound(const Task& task);
+// `is_gone`: by node, whether it may be left out of the program; empty: none may. What only such
+// nodes make should have no size.
+Bound FindBound(const Task& task, std::span<const uint8_t> is_gone = {});
 
 }  // namespace stowplan::fit

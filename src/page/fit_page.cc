@@ -2,14 +2,14 @@
 #include "page/fit_page.h"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
-#include "base/json_writer.h"
+#include "page/explain_view.h"
 #include "page/text.h"
+#include "session/fit_lines.h"
 
 namespace stowplan::page {
 namespace {
@@ -25,10 +25,6 @@ std::string SavedText(int64_t before, int64_t after) {
   if (before <= 0 || before == after) return "";
   return fmt::format("{:+.1f} %",
                      100 * (static_cast<double>(after) / static_cast<double>(before) - 1));
-}
-
-bool Fits(const FitFacts& facts, const FitOptions& options) {
-  return !options.budget || facts.bytes <= *options.budget;
 }
 
 std::string Verdict(const FitFacts& facts, const FitOptions& options) {
@@ -75,72 +71,105 @@ void AppendCurve(const FitFacts& facts, std::string& out) {
   table.Append(out);
 }
 
-struct RepeatLine {
-  std::string what;
-  int64_t times = 0;
-  int64_t bytes = 0;
-  double cost = 0;
-};
-
-// By source line, the costliest first.
-std::vector<RepeatLine> RepeatLines(const FitFacts& facts) {
-  std::map<std::string, RepeatLine> by_source;
-  for (const FitRepeat& repeat : facts.repeats) {
-    RepeatLine& line = by_source[repeat.source.empty() ? repeat.instruction : repeat.source];
-    if (line.what.empty()) {
-      const size_t slash = repeat.op_name.rfind('/');
-      const std::string op =
-          repeat.op_name.empty()
-              ? repeat.instruction
-              : repeat.op_name.substr(slash == std::string::npos ? 0 : slash + 1);
-      line.what = repeat.source.empty() ? repeat.instruction : op + " of " + repeat.source;
-    }
-    line.times += repeat.times;
-    line.bytes += repeat.bytes;
-    line.cost += repeat.cost;
-  }
-  std::vector<RepeatLine> lines;
-  for (auto& [source, line] : by_source) lines.push_back(std::move(line));
-  std::ranges::stable_sort(lines, std::greater(), &RepeatLine::bytes);
-  return lines;
+// "`exp` of tfm.py:17 in layers 3 to 12"; if it is too long, the operations are shortened first.
+std::string LineWords(const FitLine& line) {
+  constexpr size_t kWidth = 60;
+  constexpr size_t kLeastWidth = 12;
+  std::string place;
+  if (!line.source.empty()) place += " of " + line.source;
+  if (!line.parts.empty()) place += " in " + line.parts;
+  place = Printable(place);
+  const size_t taken = std::min(TextWidth(place) + 2, kWidth - kLeastWidth);
+  const std::string operations = Shortened(Printable(line.operations), kWidth - taken);
+  return Shortened("`" + operations + "`" + place, kWidth);
 }
 
-void AppendRepeats(const FitFacts& facts, std::string& out) {
+void AppendLines(const FitFacts& facts, std::string& out) {
   if (facts.repeats.empty()) return;
   out += "\nComputed again, by source line:\n";
   using Align = TextTable::Align;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.Add({"", "instructions", "of", "work"});
-  const std::vector<RepeatLine> lines = RepeatLines(facts);
-  RepeatLine rest;
+  table.Add({"", "instructions", "frees", "work"});
+  const std::vector<FitLine> lines = LinesOf(facts.repeats);
+  FitLine rest;
   for (size_t k = 0; k < lines.size(); ++k) {
     if (k < kMostLines) {
-      table.Add({"  " + Shortened(Printable(lines[k].what), 50), std::to_string(lines[k].times),
-                 HumanBytes(lines[k].bytes), CostText(lines[k].cost)});
+      table.Add({"  " + LineWords(lines[k]), std::to_string(lines[k].instructions),
+                 HumanBytes(lines[k].freed), CostText(lines[k].cost)});
       continue;
     }
-    rest.times += lines[k].times;
-    rest.bytes += lines[k].bytes;
+    rest.instructions += lines[k].instructions;
+    rest.freed += lines[k].freed;
     rest.cost += lines[k].cost;
   }
   if (lines.size() > kMostLines)
     table.Add({fmt::format("  and {} more lines", lines.size() - kMostLines),
-               std::to_string(rest.times), HumanBytes(rest.bytes), CostText(rest.cost)});
+               std::to_string(rest.instructions), HumanBytes(rest.freed), CostText(rest.cost)});
   table.Append(out);
   out += "The same instructions run again, so the results are the same to the last bit.\n";
+  if (std::ranges::any_of(lines, &FitLine::is_in_loop))
+    AppendParagraph(
+        "Loops that hand on less also write and read less, so the whole can be less work than its "
+        "parts.",
+        0, out);
+}
+
+void AppendObstacles(const FitFacts& facts, std::string& out) {
+  if (facts.obstacles.empty()) return;
+  out += fmt::format("\nWhat stands in the way of less: memory is fullest when `{}` runs\n",
+                     Printable(facts.fullest));
+  using Align = TextTable::Align;
+  TextTable table({Align::kRight, Align::kLeft, Align::kLeft});
+  for (const FitObstacle& obstacle : facts.obstacles) {
+    std::string most;
+    if (!obstacle.largest.empty()) {
+      const std::string name = Printable(obstacle.largest);
+      most = "most: " + (obstacle.source.empty()
+                             ? Shortened(name, 36)
+                             : fmt::format("{} ({})", obstacle.source, Shortened(name, 18)));
+    }
+    table.Add({"  " + HumanBytes(obstacle.bytes), std::string(obstacle.words), Printable(most)});
+  }
+  table.Append(out);
+}
+
+void AppendDonation(const FitFacts& facts, std::string& out) {
+  if (facts.donated.empty()) return;
+  out += '\n';
+  AppendParagraph(
+      fmt::format("Donated: {}. The caller may not use these arrays after the call; in JAX: {}",
+                  Printable(DonatedNames(facts)), Printable(facts.donation_spelling)),
+      0, out);
 }
 
 void AppendBound(const FitFacts& facts, std::string& out) {
   if (facts.witness.empty()) return;
-  out += fmt::format(
-      "\nNo order and no recomputation needs less than {}: {} for arguments and constants that "
-      "stay,\nand {} while `{}` runs, which itself reads and writes {}.\n",
-      HumanAndExactBytes(facts.bound), HumanBytes(facts.bound_fixed),
-      HumanBytes(facts.bound - facts.bound_fixed), Printable(facts.witness),
-      HumanBytes(facts.bound_own));
+  out += '\n';
+  AppendParagraph(
+      fmt::format(
+          "No order and no recomputation needs less than {}: {} for arguments and constants "
+          "that stay, and {} while `{}` runs, which itself reads and writes {}.",
+          HumanAndExactBytes(facts.bound), HumanBytes(facts.bound_fixed),
+          HumanBytes(facts.bound - facts.bound_fixed), Printable(facts.witness),
+          HumanBytes(facts.bound_own)),
+      0, out);
 }
 
 }  // namespace
+
+bool Fits(const FitFacts& facts, const FitOptions& options) {
+  return !options.budget || facts.bytes <= *options.budget;
+}
+
+std::string DonatedNames(const FitFacts& facts) {
+  std::string names;
+  for (const FitDonation& donation : facts.donated) {
+    if (!names.empty()) names += ", ";
+    names += donation.name.empty() ? fmt::format("parameter {}", donation.parameters.at(0))
+                                   : donation.name;
+  }
+  return names;
+}
 
 std::string FitPage(const Fitted& fitted, const FitOptions& options) {
   const FitFacts& facts = fitted.facts;
@@ -150,7 +179,11 @@ std::string FitPage(const Fitted& fitted, const FitOptions& options) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.Add({"", "memory", "", "extra work"});
   table.Add({"as compiled", HumanAndExactBytes(facts.given_bytes), "", ""});
-  if (facts.ordered_bytes < facts.given_bytes)
+  if (!facts.donated.empty())
+    table.Add({"with donation", HumanAndExactBytes(facts.donated_bytes),
+               SavedText(facts.given_bytes, facts.donated_bytes), "0 %"});
+  const int64_t before_order = facts.donated.empty() ? facts.given_bytes : facts.donated_bytes;
+  if (facts.ordered_bytes < before_order)
     table.Add({"in a better order", HumanAndExactBytes(facts.ordered_bytes),
                SavedText(facts.given_bytes, facts.ordered_bytes), "0 %"});
   if (facts.bytes < facts.ordered_bytes)
@@ -158,50 +191,14 @@ std::string FitPage(const Fitted& fitted, const FitOptions& options) {
                SavedText(facts.given_bytes, facts.bytes), CostText(facts.cost)});
   table.Append(out);
   if (facts.curve.size() > 1) {
-    out += "\nWhat memory costs, by the model:\n";
+    out += fmt::format("\nWhat memory costs, by the model ({}):\n",
+                       facts.machine.empty() ? "plain" : facts.machine);
     AppendCurve(facts, out);
   }
-  AppendRepeats(facts, out);
+  AppendLines(facts, out);
+  AppendDonation(facts, out);
+  AppendObstacles(facts, out);
   AppendBound(facts, out);
-  return out;
-}
-
-std::string FitJson(const Fitted& fitted, const FitOptions& options) {
-  const FitFacts& facts = fitted.facts;
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject();
-  json.Field("schema", "stowplan.fit/1");
-  json.Field("module", std::string_view(fitted.planned.name));
-  if (options.budget) json.Field("budget", *options.budget);
-  json.Field("fits", Fits(facts, options));
-  json.Field("given_bytes", facts.given_bytes);
-  json.Field("ordered_bytes", facts.ordered_bytes);
-  json.Field("bytes", facts.bytes);
-  json.Field("cost", facts.cost);
-  json.Field("bound", facts.bound);
-  if (!facts.witness.empty()) json.Field("witness", std::string_view(facts.witness));
-  json.BeginArray("curve");
-  for (const FitPoint& point : facts.curve) {
-    json.BeginObject();
-    json.Field("cost", point.cost);
-    json.Field("bytes", point.bytes);
-    json.End();
-  }
-  json.End();
-  json.BeginArray("repeats");
-  for (const FitRepeat& repeat : facts.repeats) {
-    json.BeginObject();
-    json.Field("instruction", std::string_view(repeat.instruction));
-    if (!repeat.source.empty()) json.Field("source", std::string_view(repeat.source));
-    if (!repeat.op_name.empty()) json.Field("op_name", std::string_view(repeat.op_name));
-    json.Field("times", repeat.times);
-    json.Field("bytes", repeat.bytes);
-    json.Field("cost", repeat.cost);
-    json.End();
-  }
-  json.End();
-  json.End();
   return out;
 }
 

@@ -9,25 +9,15 @@
 
 #include <protozero/exception.hpp>
 
+#include "proto/append.h"
 #include "proto/fields.h"
 #include "proto/find_kind.h"
+#include "proto/shape_bytes.h"
 #include "proto/wire.h"
 
 namespace stowplan {
 namespace proto {
 namespace {
-
-void AppendVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7U) out.push_back(static_cast<char>(value | 0x80U));
-  out.push_back(static_cast<char>(value));
-}
-
-template <class Field>
-void AppendBytes(Field field, std::string_view bytes, std::string& out) {
-  AppendVarint(BytesKey(field), out);
-  AppendVarint(bytes.size(), out);
-  out += bytes;
-}
 
 // HloScheduleProto.
 std::string ScheduleOf(const hlo::Module& module) {
@@ -49,42 +39,11 @@ std::string ScheduleOf(const hlo::Module& module) {
   return schedule;
 }
 
-// Copies all fields of a message for which `replace` returns nothing; the others become what it
-// returns.
-template <class Replace>
-std::string Rewrite(std::string_view bytes, Replace replace) {
-  std::string out;
-  out.reserve(bytes.size());
-  Message message(bytes);
-  for (const char* begin = message.position(); message.Next(); begin = message.position()) {
-    const uint32_t key = message.key();
-    const char* const value = message.position();
-    message.Skip();
-    const char* const end = message.position();
-    Message again(std::string_view(value, static_cast<size_t>(end - value)));
-    const std::optional<std::string> other =
-        replace(key, message.wire_type() == kBytes ? again.Bytes() : std::string_view());
-    out += other ? *other : std::string(begin, end);
-  }
-  return out;
-}
-
-template <class Field>
-bool IsField(uint32_t key, Field field) {
-  return key == VarintKey(field) || key == BytesKey(field);
-}
-
-template <class Field>
-void AppendNumber(Field field, int64_t number, std::string& out) {
-  AppendVarint(VarintKey(field), out);
-  AppendVarint(static_cast<uint64_t>(number), out);
-}
-
 // Copies of what a module was read from.
 class Copier {
  public:
   Copier(const hlo::Module& module, const ProtoOrigins& origins)
-      : module_(module), origins_(origins) {}
+      : module_(module), origins_(origins), shapes_(module.shapes) {}
 
   // Finds the messages of the module that was read.
   void Read(std::string_view bytes) {
@@ -94,6 +53,11 @@ class Copier {
         continue;
       }
       ReadComputation(message.Bytes());
+    }
+    for (size_t i = 0; i < origins_.is_changed.size(); ++i) {
+      const auto origin = instructions_.find(origins_.instructions[i]);
+      if (origins_.is_changed[i] == 0 && origin != instructions_.end())
+        LearnShape(hlo::InstrId(i), origin->second);
     }
   }
 
@@ -111,25 +75,28 @@ class Copier {
   }
 
  private:
-  struct Origin {
-    std::string_view bytes;
-    std::unordered_map<int64_t, std::string_view> instructions;  // by id
-  };
-
   void ReadComputation(std::string_view bytes) {
     int64_t id = 0;
-    Origin origin = {.bytes = bytes};
     for (Message message(bytes); message.Next();) {
       if (message.key() == VarintKey(ComputationField::kId)) {
         id = message.Int64();
       } else if (message.key() == BytesKey(ComputationField::kInstructions)) {
         const std::string_view instruction = message.Bytes();
-        origin.instructions[IdOf(instruction)] = instruction;
+        instructions_[IdOf(instruction)] = instruction;
       } else {
         message.Skip();
       }
     }
-    computations_[id] = std::move(origin);
+    computations_[id] = bytes;
+  }
+  void LearnShape(hlo::InstrId id, std::string_view instruction) {
+    for (Message message(instruction); message.Next();) {
+      if (message.key() == BytesKey(InstructionField::kShape)) {
+        shapes_.Learn(module_.instructions[id].shape, message.Bytes());
+      } else {
+        message.Skip();
+      }
+    }
   }
   static int64_t IdOf(std::string_view bytes) {
     int64_t id = 0;
@@ -143,20 +110,25 @@ class Copier {
     return id;
   }
 
-  [[nodiscard]] std::optional<std::string> CopyOf(hlo::CompId id, const Origin& origin) const {
+  [[nodiscard]] std::optional<std::string> CopyOf(hlo::CompId id, std::string_view origin) const {
     const hlo::Computation& row = module_.computations[id];
-    std::string out = Rewrite(origin.bytes, [](uint32_t key, std::string_view) {
+    const bool is_changed = !origins_.is_changed.empty();
+    std::string out = Rewrite(origin, [&](uint32_t key, std::string_view) {
+      // The shape of the computation follows from its instructions.
       const bool is_new =
           IsField(key, ComputationField::kName) || IsField(key, ComputationField::kInstructions) ||
-          IsField(key, ComputationField::kId) || IsField(key, ComputationField::kRootId);
+          IsField(key, ComputationField::kId) || IsField(key, ComputationField::kRootId) ||
+          (is_changed && IsField(key, ComputationField::kProgramShape));
       return is_new ? std::optional<std::string>(std::in_place) : std::nullopt;
     });
     AppendBytes(ComputationField::kName, module_.name(id), out);
     for (uint32_t k = 0; k < row.count; ++k) {
       const hlo::InstrId instruction(size_t{row.first.index} + k);
-      const auto found = origin.instructions.find(origins_.instructions[instruction.index]);
-      if (found == origin.instructions.end()) return std::nullopt;
-      AppendBytes(ComputationField::kInstructions, CopyOf(instruction, found->second), out);
+      const auto found = instructions_.find(origins_.instructions[instruction.index]);
+      if (found == instructions_.end()) return std::nullopt;
+      std::string copy = CopyOf(instruction, found->second);
+      if (!origins_.is_changed.empty() && !Change(instruction, copy)) return std::nullopt;
+      AppendBytes(ComputationField::kInstructions, copy, out);
     }
     AppendNumber(ComputationField::kId, row.proto_id, out);
     AppendNumber(ComputationField::kRootId, module_.proto_ids[row.root.index], out);
@@ -164,13 +136,17 @@ class Copier {
   }
 
   [[nodiscard]] std::string CopyOf(hlo::InstrId id, std::string_view origin) const {
-    const bool is_fusion = module_.instructions[id].opcode == hlo::Opcode::kFusion;
+    // Others call what their originals do, unless they are copies of loops and the like.
+    const hlo::Opcode opcode = module_.instructions[id].opcode;
+    const bool has_own = opcode == hlo::Opcode::kFusion || opcode == hlo::Opcode::kWhile ||
+                         opcode == hlo::Opcode::kCall || opcode == hlo::Opcode::kConditional ||
+                         opcode == hlo::Opcode::kAsyncStart;
     std::string out = Rewrite(origin, [&](uint32_t key, std::string_view) {
       const bool is_new = IsField(key, InstructionField::kName) ||
                           IsField(key, InstructionField::kId) ||
                           IsField(key, InstructionField::kOperandIds) ||
                           IsField(key, InstructionField::kControlPredecessorIds) ||
-                          (is_fusion && IsField(key, InstructionField::kCalledComputationIds));
+                          (has_own && IsField(key, InstructionField::kCalledComputationIds));
       return is_new ? std::optional<std::string>(std::in_place) : std::nullopt;
     });
     AppendBytes(InstructionField::kName, module_.name(id), out);
@@ -179,13 +155,50 @@ class Copier {
     if (const auto* control = module_.FindAttribute(id, hlo::AttributeKey::kControlPredecessors))
       AppendIds(InstructionField::kControlPredecessorIds,
                 hlo::Module::Rows(module_.instruction_pool, control->rows()), out);
-    if (is_fusion) {
+    if (has_own) {
       std::string called;
       for (const hlo::CompId callee : module_.called_by(id))
         AppendVarint(static_cast<uint64_t>(module_.computations[callee].proto_id), called);
       AppendBytes(InstructionField::kCalledComputationIds, called, out);
     }
     return out;
+  }
+  // Shapes, numbers of parameters and elements, and attributes that the module does not have.
+  [[nodiscard]] bool Change(hlo::InstrId id, std::string& bytes) const {
+    const bool is_changed = origins_.is_changed[id.index] != 0;
+    const auto has = [&](hlo::AttributeKey key) {
+      return module_.FindAttribute(id, key) != nullptr;
+    };
+    const auto* sizes = module_.FindAttribute(id, hlo::AttributeKey::kDynamicSliceSizes);
+    bytes = Rewrite(bytes, [&](uint32_t key, std::string_view) {
+      const bool is_gone =
+          IsField(key, InstructionField::kParameterNumber) ||
+          IsField(key, InstructionField::kTupleIndex) ||
+          (is_changed && (IsField(key, InstructionField::kShape) ||
+                          IsField(key, InstructionField::kDynamicSliceSizes) ||
+                          (IsField(key, InstructionField::kBackendConfig) &&
+                           !has(hlo::AttributeKey::kBackendConfig)) ||
+                          (IsField(key, InstructionField::kFrontendAttributes) &&
+                           !has(hlo::AttributeKey::kFrontendAttributes)) ||
+                          (IsField(key, InstructionField::kOutputOperandAliasing) &&
+                           !has(hlo::AttributeKey::kOutputToOperandAliasing))));
+      return is_gone ? std::optional<std::string>(std::in_place) : std::nullopt;
+    });
+    AppendNumber(InstructionField::kParameterNumber,
+                 module_.NumberOr(id, hlo::AttributeKey::kParameterNumber, 0), bytes);
+    AppendNumber(InstructionField::kTupleIndex, module_.NumberOr(id, hlo::AttributeKey::kIndex, 0),
+                 bytes);
+    if (!is_changed) return true;
+    const std::optional<std::string> shape = shapes_.Find(module_.instructions[id].shape);
+    if (!shape) return false;
+    AppendBytes(InstructionField::kShape, *shape, bytes);
+    if (sizes != nullptr) {
+      std::string numbers;
+      for (const int64_t size : hlo::Module::Rows(module_.ints, sizes->rows()))
+        AppendVarint(static_cast<uint64_t>(size), numbers);
+      AppendBytes(InstructionField::kDynamicSliceSizes, numbers, bytes);
+    }
+    return true;
   }
   void AppendIds(InstructionField field, std::span<const hlo::InstrId> rows,
                  std::string& out) const {
@@ -198,7 +211,9 @@ class Copier {
 
   const hlo::Module& module_;
   const ProtoOrigins& origins_;
-  std::unordered_map<int64_t, Origin> computations_;
+  ShapeBytes shapes_;
+  std::unordered_map<int64_t, std::string_view> computations_;  // by id
+  std::unordered_map<int64_t, std::string_view> instructions_;  // by id
 };
 
 // `origins` null: the instructions are those of `bytes`. Nothing if an origin is not there.

@@ -20,10 +20,13 @@ Result<std::string> WriteProtoWithSchedule(const hlo::Module& module);
 struct ProtoOrigins {
   std::vector<int64_t> instructions;
   std::vector<int64_t> computations;
+  // By row: whether it has another shape than its origin, or fewer attributes. Empty: none has.
+  std::vector<uint8_t> is_changed;
 };
 // The same for a module with copies of instructions and computations, or without some of them.
-// Names, ids, operands and control predecessors are the module's, and so is what fusions call; all
-// else is copied from the origins.
+// Names, ids, operands and control predecessors are the module's, and so is what fusions, loops,
+// branches and calls call. If rows are changed, so are shapes, numbers of parameters and of
+// elements, and sizes of slices. All else is copied from the origins.
 Result<std::string> WriteProtoWithCopies(const hlo::Module& module, const ProtoOrigins& origins);
 
 }  // namespace stowplan

@@ -19,6 +19,7 @@ void BindFacts(PlanClass& plan);                            // values and alloca
 void BindAnswers(PlanClass& plan);                          // what fills the memory, and why
 void BindPages(PlanClass& plan);                            // the pages of the command line
 void BindWork(nanobind::module_& module, PlanClass& plan);  // advise, assign, check, diff
+void BindFit(nanobind::module_& module, PlanClass& plan);   // less memory for more work
 void BindPack(nanobind::module_& module);                   // the packer
 void BindOom(nanobind::module_& module);                    // logs of programs out of memory
 void BindRepack(nanobind::module_& module);                 // serialized executables

@@ -22,6 +22,7 @@ NB_MODULE(_core, module) {
   BindAnswers(plan);
   BindPages(plan);
   BindWork(module, plan);
+  BindFit(module, plan);
   BindPack(module);
   BindOom(module);
   BindRepack(module);

@@ -12,45 +12,77 @@
 #include "fit/apply.h"
 #include "fit/bound.h"
 #include "fit/find_task.h"
+#include "fit/loop_points.h"
 #include "fit/search.h"
-#include "hlo/source_line.h"
 #include "order/find_problem.h"
-#include "report/summary.h"
+#include "session/fit_lines.h"
+#include "session/fit_obstacles.h"
 #include "session/make_plan.h"
 #include "session/try_module.h"
 
 namespace stowplan {
 namespace {
 
-std::vector<double> CostsOf(const hlo::Module& module, const Target& target, CostModel model) {
-  const cost::Machine machine = cost::MachineOf(target);
-  std::vector<double> costs;
-  for (const cost::Work& work : cost::FindWork(module, target)) {
-    costs.push_back(model == CostModel::kPlain ? cost::PlainCost(work, target)
-                                               : cost::SecondsOf(work, machine));
-  }
-  return costs;
+// Lines take time for the whole program, so not every point of a long curve has them.
+constexpr size_t kMostPointsWithLines = 48;
+
+cost::Machine MachineFor(const FitOptions& options, const Target& target) {
+  return cost::Chosen({.name = options.machine,
+                       .bytes_per_second = options.bytes_per_second,
+                       .flops_per_second = options.flops_per_second},
+                      target);
 }
+
+std::vector<double> CostsOf(const hlo::Module& module, const Target& target,
+                            const FitOptions& options) {
+  const cost::Machine machine = MachineFor(options, target);
+  const bool is_plain = options.model == CostModel::kPlain;
+  return cost::FindCosts(module, target, [&](const cost::Work& work) {
+    return is_plain ? cost::PlainCost(work, target) : cost::SecondsOf(work, machine);
+  });
+}
+
+// What all instructions of the entry cost together.
+double WholeCostOf(const hlo::Module& module, std::span<const double> costs) {
+  double sum = 0;
+  for (const hlo::InstrId id : module.schedule_of(module.entry)) sum += costs[id.index];
+  return sum;
+}
+
+// The program that was given, and where the rows of a changed one come from.
+struct Given {
+  std::shared_ptr<const hlo::Module> module;
+  std::optional<hlo::Origins> origins = {};  // nothing: it is not changed
+};
 
 class Fitter {
  public:
-  Fitter(PlannedModule ordered, const FitOptions& options, Prepared prepared)
-      : ordered_(std::move(ordered)), options_(options), prepared_(std::move(prepared)) {}
+  Fitter(PlannedModule ordered, const FitOptions& options, Prepared prepared, Given given)
+      : ordered_(std::move(ordered)),
+        options_(options),
+        prepared_(std::move(prepared)),
+        given_(std::move(given)) {}
 
   Result<Fitted> Run(int64_t given_bytes) && {
     FitFacts facts = {.given_bytes = given_bytes, .ordered_bytes = BytesIn(ordered_, 0)};
     facts.bytes = facts.ordered_bytes;
     Fitted fitted = {.planned = ordered_, .facts = {}};
+    if (given_.origins) fitted.origins = OriginsOf(*ordered_.module, nullptr);
     facts.curve = {{0, facts.ordered_bytes}};
-    if (options_.uses_recompute) {
-      const std::vector<double> costs =
-          CostsOf(*ordered_.module, prepared_.setting.rules.target, options_.model);
-      STOWPLAN_TRY(const Entry entry, EntryBy(prepared_.setting.rules, costs));
-      STOWPLAN_TRY(const Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
+    const std::vector<double> costs =
+        CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
+    if (options_.model == CostModel::kMachine)
+      facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
+    if (!given_.origins) {
+      STOWPLAN_TRY(Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
       SetBound(exact, facts);
+    }
+    if (options_.uses_recompute) {
+      STOWPLAN_TRY(const Entry entry, EntryBy(prepared_.setting.rules, costs));
       Choose(entry.task, entry.graph, fitted, facts);
       if (options_.uses_order && facts.bytes < facts.ordered_bytes) ArrangeAgain(fitted, facts);
     }
+    AddObstacles(fitted.planned, prepared_.setting.rules, facts);
     fitted.facts = std::move(facts);
     return fitted;
   }
@@ -77,11 +109,15 @@ class Fitter {
     return rules;
   }
 
-  void SetBound(const Entry& entry, FitFacts& facts) const {
-    const fit::Bound bound = fit::FindBound(entry.task);
+  void SetBound(Entry& entry, FitFacts& facts) const {
+    const fit::LoopSlack slack = fit::FindLoopSlack(*ordered_.module);
+    const bool has_slack = !slack.loops.empty();
+    const fit::Bound bound =
+        fit::FindBound(entry.task, has_slack ? Loosen(slack, entry) : std::vector<uint8_t>());
     for (const report::Allocation& allocation : ordered_.report->allocations.rows()) {
-      const bool is_fixed =
-          allocation.is_constant || (allocation.parameter && !allocation.is_maybe_live_out);
+      // A constant may be one that is not needed without a stack.
+      const bool is_fixed = (allocation.is_constant && !has_slack) ||
+                            (allocation.parameter && !allocation.is_maybe_live_out);
       if (allocation.color == 0 && is_fixed && !allocation.is_thread_local)
         facts.bound_fixed = SaturatingAdd(facts.bound_fixed, allocation.size);
     }
@@ -89,6 +125,35 @@ class Fitter {
     facts.bound_own = bound.own;
     if (bound.witness != fit::kNoNode)
       facts.witness = ordered_.module->name(entry.graph.instructions[bound.witness]);
+  }
+
+  // Leaves out of the task what loops need not hand on. Returns which nodes may not be there then.
+  [[nodiscard]] std::vector<uint8_t> Loosen(const fit::LoopSlack& slack, Entry& entry) const {
+    const Analysis& analysis = *ordered_.analysis;
+    std::vector<uint8_t> is_loose(analysis.buffers.size(), 0);
+    for (const auto& [loop, element] : slack.stacks) {
+      const PositionId position = analysis.flow.positions.Child(analysis.flow.positions.top(loop),
+                                                                static_cast<size_t>(element));
+      for (const ValueId value : analysis.flow.at(position))
+        is_loose[analysis.buffers.of(value).index] = 1;
+    }
+    std::vector<uint8_t> is_gone(entry.task.size(), 0);
+    for (fit::Node i = 0; i < entry.task.size(); ++i) {
+      const hlo::InstrId id = entry.graph.instructions[i];
+      is_gone[i] = slack.may_go[id.index];
+      // Loops may be inside of what is called.
+      if (!ordered_.module->called_by(id).empty()) {
+        entry.task.problem.inner[i] = 0;
+        entry.task.problem.least_inner[i] = 0;
+      }
+    }
+    for (size_t life = 0; life < entry.task.problem.lives.size(); ++life) {
+      order::Life& row = entry.task.problem.lives[life];
+      if (is_loose[entry.task.buffers[life]] != 0 ||
+          (row.begin != fit::kNoNode && is_gone[row.begin] != 0))
+        row.size = 0;
+    }
+    return is_gone;
   }
 
   void Choose(const fit::Task& task, const order::Graph& graph, Fitted& chosen,
@@ -111,6 +176,8 @@ class Fitter {
     facts.curve.clear();
     for (const fit::Point& point : curve)
       facts.curve.push_back({point.cost / whole, point.peak + besides});
+    for (const size_t row : SpreadPoints(facts.curve, kMostPointsWithLines))
+      facts.curve[row].lines = LinesOf(RepeatsOf(task, graph, curve[row].sequence, whole));
     int64_t aim = options_.budget.value_or(0);
     constexpr int kTries = 6;
     size_t last = 0;
@@ -131,8 +198,8 @@ class Fitter {
         facts.bytes = bytes;
         facts.cost = curve[index].cost / whole;
         facts.repeats = RepeatsOf(task, graph, curve[index].sequence, whole);
+        chosen.origins = OriginsOf(*plan->module, &applied.origins);
         chosen.planned = *std::move(plan);
-        chosen.origins = OriginsOf(applied.origins);
       }
       if (!options_.budget) break;
       // As much lower as the plan is too high.
@@ -151,14 +218,36 @@ class Fitter {
     facts.bytes = BytesIn(fitted.planned, 0);
   }
 
-  [[nodiscard]] ProtoOrigins OriginsOf(const hlo::Origins& origins) const {
+  // `applied`: where the rows of `module` come from in this program's module; none: it is that.
+  [[nodiscard]] ProtoOrigins OriginsOf(const hlo::Module& module,
+                                       const hlo::Origins* applied) const {
     ProtoOrigins ids;
-    if (ordered_.module->proto_ids.empty()) return ids;
-    for (const hlo::InstrId id : origins.instructions)
-      ids.instructions.push_back(ordered_.module->proto_ids[id.index]);
-    for (const hlo::CompId id : origins.computations)
-      ids.computations.push_back(ordered_.module->computations[id].proto_id);
+    if (given_.module->proto_ids.empty()) return ids;
+    const hlo::Origins& rows = applied != nullptr ? *applied : *given_.origins;
+    const bool is_twice = applied != nullptr && given_.origins.has_value();
+    for (size_t i = 0; i < rows.instructions.size(); ++i) {
+      hlo::InstrId id = rows.instructions[i];
+      if (is_twice) id = given_.origins->instructions[id.index];
+      ids.instructions.push_back(given_.module->proto_ids[id.index]);
+      if (given_.origins) ids.is_changed.push_back(IsChanged(module, hlo::InstrId(i), id));
+    }
+    for (hlo::CompId id : rows.computations) {
+      if (is_twice) id = given_.origins->computations[id.index];
+      ids.computations.push_back(given_.module->computations[id].proto_id);
+    }
     return ids;
+  }
+
+  [[nodiscard]] uint8_t IsChanged(const hlo::Module& module, hlo::InstrId id,
+                                  hlo::InstrId origin) const {
+    const auto count = [](const hlo::Module& of, hlo::InstrId row) {
+      return std::ranges::count_if(of.attributes_of(row), [](const hlo::Attribute& attribute) {
+        return attribute.key != hlo::AttributeKey::kControlPredecessors;
+      });
+    };
+    return static_cast<uint8_t>(module.instructions[id].shape !=
+                                    given_.module->instructions[origin].shape ||
+                                count(module, id) != count(*given_.module, origin));
   }
 
   [[nodiscard]] std::vector<FitRepeat> RepeatsOf(const fit::Task& task, const order::Graph& graph,
@@ -167,13 +256,17 @@ class Fitter {
     std::vector<FitRepeat> repeats;
     std::vector<uint8_t> is_done(task.size(), 0);
     std::map<fit::Node, size_t> rows;
+    const std::vector<int64_t> freed = FreedBytes(task, sequence);
     for (const fit::Node node : sequence) {
       if (is_done[node] == 0) {
         is_done[node] = 1;
         continue;
       }
       const auto [row, is_new] = rows.emplace(node, repeats.size());
-      if (is_new) repeats.push_back(RepeatOf(task, node, graph.instructions[node]));
+      if (is_new) {
+        repeats.push_back(RepeatOf(task, node, graph.instructions[node]));
+        repeats.back().freed = freed[node];
+      }
       ++repeats[row->second].times;
       repeats[row->second].cost += task.costs[node] / whole;
     }
@@ -181,12 +274,8 @@ class Fitter {
   }
 
   [[nodiscard]] FitRepeat RepeatOf(const fit::Task& task, fit::Node node, hlo::InstrId id) const {
-    const hlo::Module& module = *ordered_.module;
-    FitRepeat repeat = {.instruction = std::string(module.name(id))};
-    if (const hlo::Metadata* metadata = report::MetadataOf(module, id)) {
-      repeat.source = hlo::SourceLine(module, *metadata);
-      repeat.op_name = module.view(metadata->op_name);
-    }
+    FitRepeat repeat = {.instruction = std::string(ordered_.module->name(id))};
+    AddOrigin(*ordered_.module, id, repeat);
     for (const uint32_t life : task.makes[node]) repeat.bytes += task.problem.lives[life].size;
     return repeat;
   }
@@ -194,6 +283,126 @@ class Fitter {
   const PlannedModule ordered_;
   const FitOptions& options_;
   const Prepared prepared_;
+  const Given given_;
+};
+
+// Programs whose loops hand on less, each with all that can be done for any other.
+class LoopFitter {
+ public:
+  LoopFitter(const PlannedModule& ordered, const FitOptions& options, const PlanOptions& wanted,
+             const Prepared& prepared)
+      : ordered_(ordered),
+        options_(options),
+        wanted_(wanted),
+        prepared_(prepared),
+        costs_(CostsOf(*ordered.module, target(), options)),
+        whole_(WholeCostOf(*ordered.module, costs_)) {}
+
+  // Takes the better one into `best`.
+  void Run(Fitted& best) const {
+    if (whole_ <= 0) return;
+    for (const fit::LoopPoint& point : fit::FindLoopPoints(*ordered_.module, target())) {
+      if (options_.plan.should_stop && options_.plan.should_stop()) return;
+      if (std::optional<Fitted> fitted = Try(point, best.facts)) Merge(*std::move(fitted), best);
+    }
+  }
+
+ private:
+  [[nodiscard]] const Target& target() const { return prepared_.setting.rules.target; }
+
+  [[nodiscard]] std::optional<Fitted> Try(const fit::LoopPoint& point,
+                                          const FitFacts& facts) const {
+    const double whole = WholeCostOf(*point.module, CostsOf(*point.module, target(), options_));
+    const double more = std::max(whole / whole_ - 1, 0.0);
+    if (more > options_.max_cost || whole <= 0) return std::nullopt;
+    std::optional<PlannedModule> plan =
+        TryModule(point.module, prepared_.setting, ordered_, options_.plan);
+    if (!plan) return std::nullopt;
+    if (options_.uses_order) {
+      Result<PlannedModule> arranged = Plan(*plan, wanted_);
+      if (arranged && BytesIn(*arranged, 0) < BytesIn(*plan, 0)) plan = *std::move(arranged);
+    }
+    plan->notes = ordered_.notes;
+    const double unit = whole / whole_;
+    FitOptions own = options_;
+    own.max_cost = (options_.max_cost - more) / unit;
+    if (options_.on_point) {
+      own.on_point = [&, unit, more](double cost, int64_t bytes) {
+        options_.on_point(more + cost * unit, bytes);
+      };
+    }
+    Result<Prepared> prepared = Prepare(*plan, own.plan);
+    if (!prepared) return std::nullopt;
+    Result<Fitted> fitted =
+        Fitter(*std::move(plan), own, *std::move(prepared), {ordered_.module, point.origins})
+            .Run(facts.given_bytes);
+    if (!fitted) return std::nullopt;
+    fitted->facts.cost = more + fitted->facts.cost * unit;
+    std::vector<FitRepeat> repeats = RepeatsOf(point);
+    const std::vector<FitLine> lines = LinesOf(repeats);
+    for (FitPoint& row : fitted->facts.curve) {
+      row.cost = more + row.cost * unit;
+      if (row.lines) row.lines = WithMore(lines, *std::move(row.lines), unit);
+    }
+    for (FitRepeat& repeat : fitted->facts.repeats) repeat.cost *= unit;
+    std::ranges::move(fitted->facts.repeats, std::back_inserter(repeats));
+    fitted->facts.repeats = std::move(repeats);
+    return *std::move(fitted);
+  }
+
+  [[nodiscard]] std::vector<FitRepeat> RepeatsOf(const fit::LoopPoint& point) const {
+    std::vector<FitRepeat> repeats;
+    const hlo::Module& module = *ordered_.module;
+    for (const fit::LoopPoint::Again& again : point.again) {
+      FitRepeat repeat = {
+          .instruction = std::string(module.name(again.id)),
+          .times = again.trips,
+          .bytes = again.bytes,
+          .cost = costs_[again.id.index] * static_cast<double>(again.trips) / whole_};
+      repeat.freed = again.stacked;
+      repeat.is_in_loop = true;
+      AddOrigin(module, again.id, repeat);
+      repeats.push_back(std::move(repeat));
+    }
+    return repeats;
+  }
+
+  // What fits at the least cost, otherwise what needs the least memory.
+  [[nodiscard]] bool IsBetter(const FitFacts& a, const FitFacts& b) const {
+    const int64_t budget = options_.budget.value_or(0);
+    const bool fits = a.bytes <= budget;
+    if (fits != (b.bytes <= budget)) return fits;
+    if (fits) return std::pair(a.cost, a.bytes) < std::pair(b.cost, b.bytes);
+    return std::pair(a.bytes, a.cost) < std::pair(b.bytes, b.cost);
+  }
+  void Merge(Fitted fitted, Fitted& best) const {
+    std::vector<FitPoint> points = best.facts.curve;
+    std::ranges::copy(fitted.facts.curve, std::back_inserter(points));
+    std::ranges::stable_sort(points, {},
+                             [](const FitPoint& p) { return std::pair(p.cost, p.bytes); });
+    std::vector<FitPoint> curve;
+    for (const FitPoint& point : points) {
+      if (curve.empty() || point.bytes < curve.back().bytes) curve.push_back(point);
+    }
+    if (IsBetter(fitted.facts, best.facts)) {
+      FitFacts facts = std::move(best.facts);
+      facts.bytes = fitted.facts.bytes;
+      facts.cost = fitted.facts.cost;
+      facts.repeats = std::move(fitted.facts.repeats);
+      facts.fullest = std::move(fitted.facts.fullest);
+      facts.obstacles = std::move(fitted.facts.obstacles);
+      best = std::move(fitted);
+      best.facts = std::move(facts);
+    }
+    best.facts.curve = std::move(curve);
+  }
+
+  const PlannedModule& ordered_;
+  const FitOptions& options_;
+  const PlanOptions& wanted_;
+  const Prepared& prepared_;
+  const std::vector<double> costs_;  // by instruction
+  const double whole_;
 };
 
 }  // namespace
@@ -209,7 +418,11 @@ Result<Fitted> Fit(const PlannedModule& planned, const FitOptions& options) {
   STOWPLAN_TRY(Prepared prepared, Prepare(ordered, in_order));
   FitOptions own = options;
   own.plan = in_order;
-  return Fitter(std::move(ordered), own, std::move(prepared)).Run(given_bytes);
+  STOWPLAN_TRY(Fitted fitted, Fitter(ordered, own, prepared, {ordered.module}).Run(given_bytes));
+  const bool fits = options.budget && fitted.facts.bytes <= *options.budget;
+  if (options.uses_recompute && !(fits && fitted.facts.cost == 0))
+    LoopFitter(ordered, own, wanted, prepared).Run(fitted);
+  return fitted;
 }
 
 }  // namespace stowplan

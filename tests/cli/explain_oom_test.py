@@ -114,7 +114,10 @@ class ExplainOomTest(cli_case.CliCase):
         self.assertIn("donate_argnames=('params',)", page)
         document = self.document(LOGS / "cpu_story.log", f"--dump={STORY / 'before'}")["dump"]
         self.assertTrue(document["is_same"])
-        self.assertEqual(document["advice"][0]["saved_bytes"], 12588992)
+        # The layers of a scan, computed again; then donation.
+        first, second = document["advice"][:2]
+        self.assertGreater(first["saved_bytes"], 1 << 30)
+        self.assertEqual(second["saved_bytes"], 12588992)
 
     def test_dump_of_another_program(self):
         page = self.explain(LOGS / "gpu_training.log", f"--dump={STORY / 'after'}")

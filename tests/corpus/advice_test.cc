@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "advise/fit_advice.h"
 #include "corpus/compilers.h"
 #include "corpus/recorded.h"
 #include "corpus/report_files.h"
@@ -115,6 +118,51 @@ TEST(CorpusAdvice, IsWhatAFreshPlanShows) {
                          {"tpu move-later", {4, 8208384}},
                          {"tpu pack", {17, 1671168}},
                      });
+}
+
+// What `fit` finds for a little more work: the program is well-formed, also as text, costs what is
+// allowed, and has a sound plan by XLA's rules. How many of them save something depends on a search
+// that may become better, so only the least is expected.
+TEST(CorpusAdvice, RecomputationIsSound) {
+  CountRows counts;  // programs, with recomputation, of which the plan by XLA's rules is smaller
+  for (const std::string& file : CorpusProtos()) {
+    const std::string archive = ArchiveOf(file);
+    Result<hlo::Module> read = ReadModule(file);
+    ASSERT_TRUE(read.has_value()) << file;
+    if (read->instructions.size() > kMostInstructions || archive == "cpu") continue;
+    const auto module = std::make_shared<const hlo::Module>(*std::move(read));
+    const Setting setting = {RulesOf(*FindTarget(TargetOf(file)), VersionOf(file)),
+                             *report::FindReportStyle(VersionOf(file))};
+    PlannedModule planned;
+    planned.name = file;
+    planned.module = module;
+    PlanOptions options;
+    options.target = TargetOf(file);
+    options.release = VersionOf(file);
+    CountRow& row = counts.try_emplace(archive, 3).first->second;
+    row += {1, 0, 0};
+    const std::optional<Recomputed> found = Recomputer(planned, options, {})(*module);
+    if (!found) continue;
+    row += {0, 1, 0};
+    EXPECT_LE(found->cost, 0.1) << file;
+    ASSERT_FALSE(found->lines.empty()) << file;
+    EXPECT_EQ(Render(hlo::Verify(found->module)), "") << file;
+    const Result<hlo::Module> again =
+        ParseText(Source::FromBytes("changed.txt", hlo::ToString(found->module)));
+    ASSERT_TRUE(again.has_value()) << file << Render(again.error());
+    const Result<Plan> before = PlanOf(*module, setting, std::nullopt);
+    const Result<Plan> after = PlanOf(found->module, setting, std::nullopt);
+    ASSERT_TRUE(before.has_value() && after.has_value()) << file;
+    EXPECT_EQ(WhyUnsound(found->module, after->tried.made, setting), "") << file;
+    if (after->figures.Space(0).bytes < before->figures.Space(0).bytes) row += {0, 0, 1};
+  }
+  for (const auto& [archive, row] : counts) {
+    RecordProperty(archive, ToText(archive, row));
+    // On TPUs, programs are arranged for fast memory already.
+    if (archive != "tpu") {
+      EXPECT_GE(row[2], 3) << ToText(archive, row);
+    }
+  }
 }
 
 // Programs that were written to donate, as they are without it. Of each: what is advised first; how

@@ -14,6 +14,7 @@
 #include "session/write_module.h"
 #include "stowplan/session.h"
 #include "unit/fit/meaning.h"
+#include "unit/fit/unrolled_meaning.h"
 
 namespace stowplan {
 namespace {
@@ -24,6 +25,7 @@ struct Counts {
   int64_t modules = 0;
   int64_t lower = 0;  // by recomputation
   int64_t rewritten = 0;
+  int64_t unrolled = 0;  // with other loops
 };
 
 void FitModule(const std::string& file, Counts& counts) {
@@ -53,7 +55,14 @@ void FitModule(const std::string& file, Counts& counts) {
   ASSERT_TRUE(again) << file << Render(again.error());
   EXPECT_TRUE(hlo::Verify(*again).empty()) << file;
   EXPECT_EQ(hlo::ToString(*again), hlo::ToString(*fitted->planned.module)) << file;
-  EXPECT_EQ(MeaningOf(*again), MeaningOf(*planned.module)) << file;
+  if (MeaningOf(*again) != MeaningOf(*planned.module)) {
+    // Loops hand on other things.
+    Expressions expressions;
+    EXPECT_TRUE(UnrolledMeaning(*again, expressions).Find() ==
+                UnrolledMeaning(*planned.module, expressions).Find())
+        << file;
+    ++counts.unrolled;
+  }
   // Each fusion has a computation of its own.
   std::vector<int> callers(again->computations.size(), 0);
   for (size_t i = 0; i < again->instructions.size(); ++i) {

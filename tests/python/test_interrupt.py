@@ -56,6 +56,14 @@ assert result.bytes <= result.xla_bytes
 """
 
 
+FIT = f"""
+import stowplan
+r = stowplan.analyze({str(LARGE)!r})
+print("ready", flush=True)
+result = r.fit(time_limit=600)
+assert result.bytes <= result.given_bytes
+"""
+
 OOM = f"""
 import stowplan
 print("ready", flush=True)
@@ -65,7 +73,7 @@ assert "What would save memory" in str(result)
 
 
 @pytest.mark.parametrize(
-    "work", [PACK, ADVICE, ASSIGN, OOM], ids=["pack", "advice", "assign", "explain_oom"]
+    "work", [PACK, ADVICE, ASSIGN, FIT, OOM], ids=["pack", "advice", "assign", "fit", "explain_oom"]
 )
 def test_ctrl_c(work: str) -> None:
     tail = "print('interrupted' if result.interrupted else 'ended', flush=True)\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cost/work.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <gtest/gtest.h>
@@ -94,6 +95,23 @@ TEST_F(CostOfProgram, LoopsCountTheirTrips) {
                       Of("condition", "c").bytes;
   EXPECT_EQ(loop.bytes, 8 * once);
   EXPECT_EQ(loop.launches, 8 * 4);
+}
+
+// A loop whose kernels wait in turn for memory and for arithmetic waits for both.
+TEST_F(CostOfProgram, KernelsOfALoopRunOneAfterTheOther) {
+  const auto cost = [](const Work& work) { return std::max(work.bytes, 20 * work.flops); };
+  const std::vector<double> costs = FindCosts(module_, *FindTarget("cpu"), cost);
+  const double once = cost(Of("body", "f")) + cost(Of("body", "d")) + cost(Of("body", "n")) +
+                      cost(Of("condition", "c"));
+  const Work loop = Of("e", "w");
+  EXPECT_GT(8 * once, cost(loop));
+  for (size_t i = 0; i < module_.instructions.size(); ++i) {
+    if (module_.name(hlo::InstrId(i)) == "w") {
+      EXPECT_EQ(costs[i], 8 * once);
+    } else if (module_.name(hlo::InstrId(i)) == "f") {
+      EXPECT_EQ(costs[i], cost(works_[i]));
+    }
+  }
 }
 
 TEST_F(CostOfProgram, TheSlowerOfTrafficAndArithmeticCounts) {
