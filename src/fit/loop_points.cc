@@ -25,7 +25,7 @@ using hlo::Module;
 
 // What a byte costs, in parts of what all recomputation costs for each byte of all stacks. Few
 // programs have more than five different choices.
-constexpr double kPrices[] = {0.01, 0.1, 0.3, 1, 3, 10, 1e6};
+constexpr double kPrices[] = {0.01, 0.1, 0.3, 1, 3, 10, 1000};
 
 int64_t BytesOf(const Module& module, const Target& target, InstrId id) {
   const ByteCount bytes = ByteSize(module.shapes, module.instructions[id].shape, target);
@@ -73,8 +73,8 @@ LoopValues ValuesOf(const LoopFacts& facts, const LoopPair& pair) {
 // Changes one pair after the other; each has rows of its own in the changed module.
 class PointMaker {
  public:
-  PointMaker(const Module& module, const Target& target, double part)
-      : target_(target), part_(part) {
+  PointMaker(const Module& module, const Target& target, double part, const ModuleTest& accepts)
+      : target_(target), part_(part), accepts_(accepts) {
     point_.module = std::make_shared<const Module>(module);
     for (size_t i = 0; i < module.instructions.size(); ++i)
       point_.origins.instructions.emplace_back(i);
@@ -92,7 +92,8 @@ class PointMaker {
  private:
   // Nothing if all pairs are done.
   std::optional<bool> ChangeNext() {
-    const LoopFacts facts(*point_.module, target_);
+    const std::shared_ptr<const Module> module = point_.module;  // which `facts` refers to
+    const LoopFacts facts(*module, target_);
     for (const LoopPair& pair : facts.pairs) {
       std::string name(facts.module.name(pair.forward));
       name += ' ';
@@ -108,6 +109,8 @@ class PointMaker {
     if (saved.bytes <= 0) return false;
     std::optional<SavedFewer> fewer = SaveFewer(facts.module, pair, values, saved);
     if (!fewer || !hlo::Verify(fewer->module).empty()) return false;
+    auto changed = std::make_shared<const Module>(std::move(fewer->module));
+    if (accepts_ && !accepts_(changed)) return false;
     for (const InstrId id : fewer->repetitions) {
       int64_t bytes = BytesOf(facts.module, target_, id);
       for (const Stack& stack : pair.stacks) {
@@ -120,19 +123,21 @@ class PointMaker {
     for (InstrId& id : fewer->origins.instructions) id = point_.origins.instructions[id.index];
     for (hlo::CompId& id : fewer->origins.computations) id = point_.origins.computations[id.index];
     point_.origins = std::move(fewer->origins);
-    point_.module = std::make_shared<const Module>(std::move(fewer->module));
+    point_.module = std::move(changed);
     return true;
   }
 
   const Target& target_;
   const double part_;
+  const ModuleTest& accepts_;
   LoopPoint point_;
   std::set<std::string> done_;  // names of loops
 };
 
 }  // namespace
 
-std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target) {
+std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target,
+                                      const ModuleTest& accepts) {
   std::vector<LoopPoint> points;
   const LoopFacts facts(module, target);
   std::vector<std::vector<SavedStacks>> choices;
@@ -142,7 +147,7 @@ std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target
       choice.push_back(ChooseAt(facts, pair, ValuesOf(facts, pair), part));
     if (facts.pairs.empty() || std::ranges::find(choices, choice) != choices.end()) continue;
     choices.push_back(std::move(choice));
-    if (std::optional<LoopPoint> point = PointMaker(module, target, part).Run())
+    if (std::optional<LoopPoint> point = PointMaker(module, target, part, accepts).Run())
       points.push_back(*std::move(point));
   }
   return points;

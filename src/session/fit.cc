@@ -287,7 +287,10 @@ class LoopFitter {
   // Takes the better one into `best`.
   void Run(Fitted& best) const {
     if (whole_ <= 0) return;
-    for (const fit::LoopPoint& point : fit::FindLoopPoints(*ordered_.module, target())) {
+    const auto accepts = [&](std::shared_ptr<const hlo::Module> module) {
+      return TryModule(std::move(module), prepared_.setting, ordered_, options_.plan).has_value();
+    };
+    for (const fit::LoopPoint& point : fit::FindLoopPoints(*ordered_.module, target(), accepts)) {
       if (options_.plan.should_stop && options_.plan.should_stop()) return;
       if (std::optional<Fitted> fitted = Try(point, best.facts)) Merge(*std::move(fitted), best);
     }
