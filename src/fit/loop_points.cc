@@ -14,6 +14,7 @@
 #include "fit/loop_pairs.h"
 #include "fit/loop_values.h"
 #include "fit/save_fewer.h"
+#include "fit/split_updates.h"
 #include "hlo/verify.h"
 #include "target/size.h"
 
@@ -70,16 +71,26 @@ LoopValues ValuesOf(const LoopFacts& facts, const LoopPair& pair) {
   return {facts.module, pair, facts.target, facts.pure, facts.costs};
 }
 
+// With updates of their own, if there are others.
+SplitModule SplitOrGiven(const Module& module) {
+  if (std::optional<SplitModule> split = SplitUpdates(module);
+      split && hlo::Verify(split->module).empty())
+    return *std::move(split);
+  SplitModule given = {module, {}};
+  for (size_t i = 0; i < module.instructions.size(); ++i)
+    given.origins.instructions.emplace_back(i);
+  for (size_t c = 0; c < module.computations.size(); ++c)
+    given.origins.computations.emplace_back(c);
+  return given;
+}
+
 // Changes one pair after the other; each has rows of its own in the changed module.
 class PointMaker {
  public:
-  PointMaker(const Module& module, const Target& target, double part, const ModuleTest& accepts)
+  PointMaker(const SplitModule& split, const Target& target, double part, const ModuleTest& accepts)
       : target_(target), part_(part), accepts_(accepts) {
-    point_.module = std::make_shared<const Module>(module);
-    for (size_t i = 0; i < module.instructions.size(); ++i)
-      point_.origins.instructions.emplace_back(i);
-    for (size_t c = 0; c < module.computations.size(); ++c)
-      point_.origins.computations.emplace_back(c);
+    point_.module = std::make_shared<const Module>(split.module);
+    point_.origins = split.origins;
   }
 
   // Nothing if no pair could be changed.
@@ -139,7 +150,8 @@ class PointMaker {
 std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target,
                                       const ModuleTest& accepts) {
   std::vector<LoopPoint> points;
-  const LoopFacts facts(module, target);
+  const SplitModule split = SplitOrGiven(module);
+  const LoopFacts facts(split.module, target);
   std::vector<std::vector<SavedStacks>> choices;
   for (const double part : kPrices) {
     std::vector<SavedStacks> choice;
@@ -147,7 +159,7 @@ std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target
       choice.push_back(ChooseAt(facts, pair, ValuesOf(facts, pair), part));
     if (facts.pairs.empty() || std::ranges::find(choices, choice) != choices.end()) continue;
     choices.push_back(std::move(choice));
-    if (std::optional<LoopPoint> point = PointMaker(module, target, part, accepts).Run())
+    if (std::optional<LoopPoint> point = PointMaker(split, target, part, accepts).Run())
       points.push_back(*std::move(point));
   }
   return points;
@@ -158,12 +170,15 @@ LoopSlack FindLoopSlack(const Module& module) {
   slack.may_go.assign(module.instructions.size(), 0);
   std::set<std::pair<InstrId, int64_t>> skipped;  // operands of tuples
   std::set<hlo::CompId> parents;
-  for (const LoopPair& pair : FindLoopPairs(module)) {
-    parents.insert(module.instructions[pair.forward].parent);
-    for (const InstrId loop : {pair.forward, pair.backward}) {
+  const SplitModule split = SplitOrGiven(module);
+  for (const LoopPair& pair : FindLoopPairs(split.module)) {
+    const InstrId forward = split.origins.instructions[pair.forward.index];
+    const InstrId backward = split.origins.instructions[pair.backward.index];
+    parents.insert(module.instructions[forward].parent);
+    for (const InstrId loop : {forward, backward}) {
       slack.loops.push_back(loop);
       for (const Stack& stack : pair.stacks) {
-        const int64_t element = loop == pair.forward ? stack.written : stack.read;
+        const int64_t element = loop == forward ? stack.written : stack.read;
         slack.stacks.emplace_back(loop, element);
         skipped.emplace(module.operands_of(loop)[0], element);
       }

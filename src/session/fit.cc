@@ -308,6 +308,9 @@ class LoopFitter {
     std::optional<PlannedModule> plan =
         TryModule(point.module, prepared_.setting, ordered_, options_.plan);
     if (!plan) return std::nullopt;
+    // Fast memory is scarce.
+    const int64_t fast = prepared_.setting.rules.preset_space;
+    if (fast >= 0 && BytesIn(*plan, fast) > BytesIn(ordered_, fast)) return std::nullopt;
     if (options_.uses_order) {
       Result<PlannedModule> arranged = Plan(*plan, wanted_);
       if (arranged && BytesIn(*arranged, 0) < BytesIn(*plan, 0)) plan = *std::move(arranged);
