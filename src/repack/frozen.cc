@@ -124,8 +124,12 @@ class FrozenFinder {
     out_.problem = order::FindProblem(around, out_.graph, slacks, &values_);
     can_repeat_ = fit::FindRepeatable(around, out_.graph, out_.problem);
     ForbidThunks();
-    MakeGroups();
-    MakeTask();
+    can_join_ = can_repeat_;
+    // A group that may not run again only ties nodes together.
+    do {
+      MakeGroups();
+      MakeTask();
+    } while (DissolveGroups());
     return std::move(out_);
   }
 
@@ -183,8 +187,8 @@ class FrozenFinder {
       if (!IsSameBuffer(i, i + 1)) continue;
       const Node first = problem.lives[i].begin;
       const Node second = problem.lives[i + 1].begin;
-      if (first == kNoNode || second == kNoNode || first >= second || can_repeat_[first] == 0 ||
-          can_repeat_[second] == 0) {
+      if (first == kNoNode || second == kNoNode || first >= second || can_join_[first] == 0 ||
+          can_join_[second] == 0) {
         continue;
       }
       if (std::ranges::any_of(problem.touches[i],
@@ -210,12 +214,23 @@ class FrozenFinder {
       std::ranges::sort(joined);
       members[second] = std::move(joined);
     }
+    out_.groups.clear();
     group_of_.assign(problem.size(), kNoNode);
     for (std::vector<Node>& group : members) {
       if (group.empty()) continue;
       for (const Node node : group) group_of_[node] = static_cast<Node>(out_.groups.size());
       out_.groups.push_back(std::move(group));
     }
+  }
+
+  bool DissolveGroups() {
+    bool is_any = false;
+    for (size_t group = 0; group < out_.groups.size(); ++group) {
+      if (out_.groups[group].size() < 2 || out_.task.can_repeat[group] != 0) continue;
+      is_any = true;
+      for (const Node node : out_.groups[group]) can_join_[node] = 0;
+    }
+    return is_any;
   }
 
   void MakeTask() {
@@ -236,6 +251,8 @@ class FrozenFinder {
         if (group_of_[before] != group) parts.edges.emplace_back(group_of_[before], group);
       }
     }
+    overwriters_.clear();
+    buffers_.clear();
     AddLives(parts, can_repeat);
     // Copies of what is overwritten are overwritten instead, so what MakeTask forbids is allowed.
     const std::vector<uint8_t> allowed = can_repeat;
@@ -246,7 +263,6 @@ class FrozenFinder {
 
   void AddLives(order::ProblemParts& parts, std::vector<uint8_t>& can_repeat) {
     const order::Problem& problem = out_.problem;
-    std::vector<uint32_t> rows(problem.lives.size(), 0);
     uint32_t last = 0;  // the last life of the same buffer that was added, and one more
     for (uint32_t i = 0; i < problem.lives.size(); ++i) {
       if (i == 0 || !IsSameBuffer(i - 1, i)) last = 0;
@@ -289,6 +305,7 @@ class FrozenFinder {
   Analysis analysis_;                // with buffers that have everything that shares memory
   std::vector<ValueId> values_;      // by life
   std::vector<uint8_t> can_repeat_;  // by node
+  std::vector<uint8_t> can_join_;    // by node: a group
   std::vector<Node> group_of_;       // by node
   std::vector<Node> overwriters_;    // by life of the task
   std::vector<uint32_t> buffers_;    // by life of the task
@@ -299,8 +316,12 @@ class FrozenFinder {
 
 std::expected<Frozen, std::string> FindFrozen(const Executable& executable,
                                               const PlannedModule& planned, const Rules& rules,
-                                              const Units& units) {
-  return FrozenFinder(executable, planned, rules, units).Run();
+                                              const Units& units, Guests guests) {
+  Units placed = units;
+  for (Unit& unit : placed.units) {
+    if (guests == Guests::kMove && unit.is_guest) unit.is_fixed = false;
+  }
+  return FrozenFinder(executable, planned, rules, placed).Run();
 }
 
 }  // namespace stowplan::repack

@@ -37,9 +37,13 @@ struct Frozen {
   }
 };
 
+// Whether guests (units.h) stay where they are, so that who reads them comes before who needs the
+// place, or count as if they were in a heap.
+enum class Guests : uint8_t { kStay, kMove };
+
 // `planned` has the executable's module and its plan; `units` are those of the program as it is.
 [[nodiscard]] std::expected<Frozen, std::string> FindFrozen(
     const executable::Executable& executable, const PlannedModule& planned, const Rules& rules,
-    const Units& units);
+    const Units& units, Guests guests);
 
 }  // namespace stowplan::repack

@@ -2,6 +2,8 @@
 #include "repack/layout.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -18,13 +20,6 @@ using executable::Thunk;
 // Pairs of slots are looked at one by one; no thunk with more is expected.
 constexpr uint32_t kMostSlotsApart = 512;
 
-bool AreAliveTogether(const Unit& a, const Unit& b) {
-  return std::ranges::any_of(a.alive, [&](const Instants& x) {
-    return std::ranges::any_of(
-        b.alive, [&](const Instants& y) { return x.start < y.end && y.start < x.end; });
-  });
-}
-
 class LayoutFinder {
  public:
   LayoutFinder(const Executable& executable, const Changed& changed, const Units& units)
@@ -33,6 +28,7 @@ class LayoutFinder {
   }
 
   std::expected<Layout, std::string> Run() {
+    EvictGuests();
     apart_ = FindApart();
     Layout layout;
     for (const executable::Allocation& allocation : executable_.assignment.allocations) {
@@ -46,6 +42,39 @@ class LayoutFinder {
   }
 
  private:
+  // Guests stay where they are, the largest first, as long as nobody else is there then. The others
+  // go to a heap.
+  void EvictGuests() {
+    std::map<int64_t, std::vector<uint32_t>> hosted;  // by allocation: who stays
+    std::vector<uint32_t> guests;
+    for (uint32_t u = 0; u < units_.units.size(); ++u) {
+      const Unit& unit = units_.units[u];
+      if (!unit.is_fixed) continue;
+      if (unit.is_guest) {
+        guests.push_back(u);
+      } else {
+        hosted[unit.allocation].push_back(u);
+      }
+    }
+    std::ranges::stable_sort(guests, std::greater(), [&](uint32_t u) {
+      return units_.units[u].end - units_.units[u].begin;
+    });
+    for (const uint32_t u : guests) {
+      Unit& unit = units_.units[u];
+      std::vector<uint32_t>& others = hosted[unit.allocation];
+      const bool meets = std::ranges::any_of(others, [&](uint32_t other) {
+        const Unit& host = units_.units[other];
+        return host.begin < unit.end && unit.begin < host.end && AreAliveTogether(unit, host);
+      });
+      if (!meets) {
+        others.push_back(u);
+        continue;
+      }
+      unit.allocation = *HeapFor(executable_.assignment, unit.allocation);
+      unit.is_fixed = false;
+    }
+  }
+
   // Units that meet in one thunk without being alive together: a kernel that executes a whole
   // computation has all of its values as arguments, and was compiled for places apart.
   std::vector<std::pair<uint32_t, uint32_t>> FindApart() const {
@@ -123,7 +152,8 @@ class LayoutFinder {
       const UnitValue& value = units_.values[i];
       if (value.unit == kNoUnit) continue;
       layout.values[i] = PlaceOf(value);
-      if (!value.is_copy && layout.values[i].offset != value.offset) ++layout.moved_values;
+      const Slice& before = executable_.assignment.places.at(value.origin);
+      if (!value.is_copy && layout.values[i] != before) ++layout.moved_values;
     }
     for (size_t i = 0; i < units_.slot_values.size(); ++i) {
       Slice slice = changed_.program.slots[i].slice;
@@ -138,7 +168,7 @@ class LayoutFinder {
 
   const Executable& executable_;
   const Changed& changed_;
-  const Units& units_;
+  Units units_;
   std::vector<int64_t> begins_;                       // by unit: where it is put
   std::vector<std::pair<uint32_t, uint32_t>> apart_;  // units of the same allocation
 };

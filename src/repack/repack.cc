@@ -290,16 +290,18 @@ class Searcher {
     const std::expected<Units, std::string> units =
         FindUnits(setup_.executable, setup_.known.made, setup_.sources, same_);
     if (!units) return Refuse(units.error());
-    const std::expected<Frozen, std::string> frozen =
-        FindFrozen(setup_.executable, setup_.known.made, rules, *units);
-    if (!frozen) return Refuse(frozen.error());
-    if (options_.reorders) {
-      const order::Answer answer =
-          order::Solve(frozen->problem, {.should_stop = options_.should_stop});
-      Consider("another order of what runs once",
-               AsSequence(setup_, *frozen, rules.analysis, answer.order), consider_, out_);
+    for (const Guests guests : {Guests::kStay, Guests::kMove}) {
+      const std::expected<Frozen, std::string> frozen =
+          FindFrozen(setup_.executable, setup_.known.made, rules, *units, guests);
+      if (!frozen) return Refuse(frozen.error());
+      if (options_.reorders) {
+        const order::Answer answer = order::Solve(
+            frozen->problem, {.should_stop = options_.should_stop, .needs_bound = false});
+        Consider("another order", AsSequence(setup_, *frozen, rules.analysis, answer.order),
+                 consider_, out_);
+      }
+      if (options_.budget || options_.max_cost) Recompute(*frozen, rules);
     }
-    if (options_.budget || options_.max_cost) Recompute(*frozen, rules);
   }
 
  private:

@@ -193,19 +193,6 @@ class UnitFinder {
     return true;
   }
 
-  // Where copies lie: in the heap of their originals, or in the largest of that memory space.
-  [[nodiscard]] std::optional<int64_t> HeapFor(int64_t allocation) const {
-    const std::vector<executable::Allocation>& all = executable_.assignment.allocations;
-    const executable::Allocation& given = all[static_cast<size_t>(allocation)];
-    if (given.is_temporary()) return allocation;
-    std::optional<int64_t> best;
-    for (const executable::Allocation& other : all) {
-      if (!other.is_temporary() || other.color != given.color) continue;
-      if (!best || other.size > all[static_cast<size_t>(*best)].size) best = other.index;
-    }
-    return best;
-  }
-
   std::optional<std::string> MakeUnits() {
     std::vector<uint32_t> unit_of(out_.values.size(), kNoUnit);  // by the root of a set
     std::vector<uint32_t> bases;  // by unit: the value whose place in the executable counts
@@ -225,12 +212,14 @@ class UnitFinder {
       const Slice& place = places_[bases[u]];
       Unit& unit = out_.units[u];
       const bool is_copied = out_.values[bases[u]].is_copy;
-      const std::optional<int64_t> heap =
-          is_copied ? HeapFor(place.allocation) : std::optional(place.allocation);
+      const std::optional<int64_t> heap = is_copied
+                                              ? HeapFor(executable_.assignment, place.allocation)
+                                              : std::optional(place.allocation);
       if (!heap) return "there is no heap for what is computed again";
       unit.allocation = *heap;
       unit.is_fixed =
           !executable_.assignment.allocations[static_cast<size_t>(*heap)].is_temporary();
+      unit.is_guest = unit.is_fixed && CanTakeGuests(*heap);
       unit.begin = place.offset;
       unit.end = place.offset;
     }
@@ -252,9 +241,25 @@ class UnitFinder {
       unit.begin = std::min(unit.begin, value.offset);
       unit.end = std::max(unit.end, value.offset + value.size);
       unit.alive.push_back(AliveOf(ValueId(i)));
+      if (IsPermanent(ValueId(i))) unit.is_guest = false;
     }
     for (Unit& unit : out_.units) Merge(unit);
     return std::nullopt;
+  }
+  [[nodiscard]] bool CanTakeGuests(int64_t index) const {
+    const executable::Allocation& allocation =
+        executable_.assignment.allocations[static_cast<size_t>(index)];
+    return !allocation.is_thread_local && !allocation.is_constant && !allocation.is_tuple &&
+           HeapFor(executable_.assignment, index).has_value();
+  }
+  // What the caller gives or gets, or what is there all the time.
+  [[nodiscard]] bool IsPermanent(ValueId id) const {
+    const hlo::Instruction& row = changed_.module->instructions[flow_.instruction(id)];
+    const bool is_given =
+        row.opcode == hlo::Opcode::kParameter && row.parent == changed_.module->entry;
+    return is_given || row.opcode == hlo::Opcode::kConstant || flow_.is_live_out(id) ||
+           changed_.module->shapes.is_tuple(flow_.shape(id)) ||
+           !changed_.analysis->live.of(id).exists();
   }
   [[nodiscard]] Instants AliveOf(ValueId id) const {
     const LiveRange& range = changed_.analysis->live.of(id);
@@ -286,6 +291,25 @@ class UnitFinder {
 };
 
 }  // namespace
+
+bool AreAliveTogether(const Unit& a, const Unit& b) {
+  return std::ranges::any_of(a.alive, [&](const Instants& x) {
+    return std::ranges::any_of(
+        b.alive, [&](const Instants& y) { return x.start < y.end && y.start < x.end; });
+  });
+}
+
+std::optional<int64_t> HeapFor(const executable::Assignment& assignment, int64_t allocation) {
+  const executable::Allocation& given = assignment.allocations[static_cast<size_t>(allocation)];
+  if (given.is_temporary()) return allocation;
+  std::optional<int64_t> best;
+  for (const executable::Allocation& other : assignment.allocations) {
+    if (!other.is_temporary() || other.color != given.color) continue;
+    if (!best || other.size > assignment.allocations[static_cast<size_t>(*best)].size)
+      best = other.index;
+  }
+  return best;
+}
 
 std::expected<Units, std::string> FindUnits(const Executable& executable,
                                             const PlannedModule& original,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct Instants {
 
 struct Unit {
   int64_t allocation = 0;
-  bool is_fixed = false;  // lies outside the heaps, and stays
+  bool is_fixed = false;  // lies outside the heaps
+  // Lies outside the heaps, in memory of arguments or results while nobody needs that, and may also
+  // lie in a heap. What is fixed and no guest stays where it is.
+  bool is_guest = false;
   // Where it lies in the executable. What is made of copies alone lies nowhere; then this is where
   // the originals do.
   int64_t begin = 0;
@@ -41,6 +45,13 @@ struct UnitValue {
   int64_t origin = 0;  // the number of the executable's buffer that it is, or is a copy of
   bool is_copy = false;
 };
+
+[[nodiscard]] bool AreAliveTogether(const Unit& a, const Unit& b);
+
+// Where something of an allocation's memory space may go: the allocation itself if it is a heap, or
+// the largest heap of that space. Nothing if there is none.
+[[nodiscard]] std::optional<int64_t> HeapFor(const executable::Assignment& assignment,
+                                             int64_t allocation);
 
 struct Units {
   std::vector<Unit> units;
