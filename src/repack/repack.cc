@@ -203,25 +203,30 @@ std::string FindMistake(const Executable& original, const std::vector<bool>& rea
   return {};
 }
 
-// Takes the attempt if it is lower than what there is, and right.
+// Within a budget the cheaper one is better, otherwise the lower one.
+bool IsBetter(const Attempt& attempt, const Repacked& out) {
+  const bool fits =
+      out.budget && SaturatingAdd(out.fixed_bytes, attempt.temporaries) <= *out.budget;
+  if (fits && out.budget && out.fits()) {
+    return attempt.cost != out.cost ? attempt.cost < out.cost
+                                    : attempt.temporaries < out.bytes_after;
+  }
+  return attempt.temporaries < out.bytes_after;
+}
+
+// Takes the attempt if it is better than what there is, and right. The reason if it is not right.
 struct Consideration {
   const Executable& original;
   const std::vector<bool>& reads;
   const PlanOptions& options;
 };
-void Consider(std::string_view what, std::expected<Attempt, std::string> attempt,
-              const Consideration& consideration, Repacked& out) {
-  if (!attempt) {
-    out.refusals.push_back(fmt::format("{}: {}", what, attempt.error()));
-    return;
-  }
-  if (attempt->temporaries >= out.bytes_after) return;
-  if (const std::string mistake = FindMistake(consideration.original, consideration.reads,
-                                              attempt->bytes, consideration.options);
-      !mistake.empty()) {
-    out.refusals.push_back(fmt::format("{}: {}", what, mistake));
-    return;
-  }
+std::string Consider(std::expected<Attempt, std::string> attempt,
+                     const Consideration& consideration, Repacked& out) {
+  if (!attempt) return attempt.error();
+  if (!IsBetter(*attempt, out)) return {};
+  std::string mistake = FindMistake(consideration.original, consideration.reads, attempt->bytes,
+                                    consideration.options);
+  if (!mistake.empty()) return mistake;
   out.bytes = std::move(attempt->bytes);
   out.bytes_after = attempt->temporaries;
   out.moved_values = attempt->layout.moved_values;
@@ -232,6 +237,7 @@ void Consider(std::string_view what, std::expected<Attempt, std::string> attempt
   out.bound = 0;
   for (const HeapLayout& heap : attempt->layout.heaps)
     out.bound = SaturatingAdd(out.bound, heap.bound);
+  return {};
 }
 
 // The program in the best order that a search over all computations finds, if there is one. That
@@ -282,72 +288,110 @@ class Searcher {
       : setup_(setup), same_(same), options_(options), consider_(consider), out_(out) {}
 
   void Run() {
-    if (options_.reorders)
-      Consider("another order", InBestOrder(setup_, consider_.options), consider_, out_);
+    if (options_.reorders) Order(Consider(InBestOrder(setup_, consider_.options), consider_, out_));
     const Result<Prepared> prepared = Prepare(setup_.known.given, consider_.options);
-    if (!prepared) return Refuse(FirstMessage(prepared.error()));
-    const Rules& rules = prepared->setting.rules;
+    if (!prepared) return Order(FirstMessage(prepared.error()));
+    analysis_options_ = prepared->setting.rules.analysis;
     const std::expected<Units, std::string> units =
         FindUnits(setup_.executable, setup_.known.made, setup_.sources, same_);
-    if (!units) return Refuse(units.error());
+    if (!units) return Order(units.error());
+    std::vector<Frozen> frozen;
     for (const Guests guests : {Guests::kStay, Guests::kMove}) {
-      const std::expected<Frozen, std::string> frozen =
-          FindFrozen(setup_.executable, setup_.known.made, rules, *units, guests);
-      if (!frozen) return Refuse(frozen.error());
-      if (options_.reorders) {
-        const order::Answer answer = order::Solve(
-            frozen->problem, {.should_stop = options_.should_stop, .needs_bound = false});
-        Consider("another order", AsSequence(setup_, *frozen, rules.analysis, answer.order),
-                 consider_, out_);
-      }
-      if (options_.budget || options_.max_cost) Recompute(*frozen, rules);
+      std::expected<Frozen, std::string> found =
+          FindFrozen(setup_.executable, setup_.known.made, prepared->setting.rules, *units, guests);
+      if (!found) return Order(found.error());
+      frozen.push_back(*std::move(found));
+      if (!options_.reorders) continue;
+      const order::Answer answer = order::Solve(
+          frozen.back().problem, {.should_stop = options_.should_stop, .needs_bound = false});
+      Order(Consider(AsSequence(setup_, frozen.back(), analysis_options_, answer.order), consider_,
+                     out_));
     }
+    if (!order_refusal_.empty() && out_.moved_thunks == 0)
+      out_.refusals.push_back("another order: " + order_refusal_);
+    if (options_.budget || options_.max_cost) Recompute(frozen);
   }
 
  private:
-  void Refuse(const std::string& why) { out_.refusals.push_back("another order: " + why); }
+  // A way to run the program, as the search expects it to be.
+  struct Way {
+    const Frozen* frozen = nullptr;
+    const fit::Point* point = nullptr;
+    double cost = 0;    // as a part of the program's
+    int64_t bytes = 0;  // of temporaries
+  };
 
-  void Recompute(const Frozen& frozen, const Rules& rules) {
-    const double whole = fit::WholeCost(frozen.task);
-    if (whole <= 0 || (out_.budget && out_.fits())) return;
-    const fit::Curve curve = fit::Search(
-        frozen.task,
-        {.most_cost = options_.max_cost.value_or(1) * whole, .should_stop = options_.should_stop});
-    // What the plan has besides the load: what cannot be packed.
-    const int64_t besides = out_.bytes_after - curve[0].peak;
-    const int64_t wanted = out_.budget ? *out_.budget - out_.fixed_bytes : 0;
-    int64_t aim = wanted;
-    size_t last = 0;
-    constexpr int kTries = 8;
-    for (int k = 0; k < kTries; ++k) {
-      size_t index = 0;
-      while (index + 1 < curve.size() && curve[index].peak + besides > aim) ++index;
-      // Without a budget, from the lowest on upwards; with one, downwards until it fits.
-      if (!out_.budget)
-        index = curve.size() - 1 -
-                std::min(curve.size() - 1, static_cast<size_t>(k) * curve.size() / 16);
-      if (out_.budget && k > 0 && index <= last) index = last + 1;
-      if (index == 0 || index >= curve.size()) break;
-      last = index;
-      const int64_t before = out_.bytes_after;
-      std::expected<Attempt, std::string> attempt =
-          AsSequence(setup_, frozen, rules.analysis, frozen.Expand(curve[index].sequence));
-      const int64_t bytes = attempt ? attempt->temporaries : before;
-      if (attempt) {
-        attempt->cost = curve[index].cost / whole;
-        attempt->repeats = RepeatsOf(frozen, curve[index].sequence, whole);
+  // Orders are refused only if none is used.
+  void Order(std::string why) {
+    if (order_refusal_.empty()) order_refusal_ = std::move(why);
+  }
+
+  void Recompute(const std::vector<Frozen>& frozen) {
+    if (out_.budget && out_.fits()) return;
+    const int64_t base = out_.bytes_after;
+    for (const Frozen& each : frozen) {
+      const double whole = fit::WholeCost(each.task);
+      if (whole <= 0) return;
+      const fit::Curve curve =
+          fit::Search(each.task, {.most_cost = options_.max_cost.value_or(1) * whole,
+                                  .should_stop = options_.should_stop});
+      // What a plan has besides the load: what cannot be packed.
+      const int64_t besides = base - curve[0].peak;
+      std::vector<Way> ways;
+      for (size_t k = 1; k < curve.size(); ++k)
+        ways.push_back({&each, &curve[k], curve[k].cost / whole, curve[k].peak + besides});
+      if (out_.budget) {
+        FindCheapest(ways);
+      } else {
+        FindLowest(ways);
       }
-      Consider("computing values again", std::move(attempt), consider_, out_);
-      const bool is_taken = out_.bytes_after < before;
-      if (out_.budget ? out_.fits() : is_taken) break;
-      // As much lower as the plan is too high.
-      aim -= std::max<int64_t>(bytes - wanted, 0);
     }
+    if (!recompute_refusal_.empty() && out_.copied_thunks == 0)
+      out_.refusals.push_back("computing values again: " + recompute_refusal_);
+  }
+
+  // The lowest ways that work.
+  void FindLowest(const std::vector<Way>& ways) {
+    constexpr size_t kTries = 4;
+    for (size_t i = 0; i < std::min(ways.size(), kTries); ++i) Try(ways[ways.size() - 1 - i]);
+  }
+
+  // The cheapest way that fits into the budget; the lowest one if none does.
+  void FindCheapest(const std::vector<Way>& ways) {
+    const int64_t wanted = *out_.budget - out_.fixed_bytes;
+    int64_t aim = wanted;
+    constexpr int kTries = 8;
+    auto next = ways.begin();
+    for (int k = 0; k < kTries; ++k) {
+      next = std::find_if(next, ways.end(), [&](const Way& way) { return way.bytes <= aim; });
+      if (next == ways.end()) break;
+      const std::optional<int64_t> bytes = Try(*next++);
+      if (!bytes) continue;
+      if (*bytes <= wanted) return;
+      // As much lower as the plan is too high.
+      aim -= *bytes - wanted;
+    }
+    if (!out_.fits()) FindLowest(ways);
+  }
+
+  // The bytes of temporaries that it has; nothing if it was refused.
+  std::optional<int64_t> Try(const Way& way) {
+    std::expected<Attempt, std::string> attempt =
+        AsSequence(setup_, *way.frozen, analysis_options_, way.frozen->Expand(way.point->sequence));
+    const int64_t bytes = attempt ? attempt->temporaries : 0;
+    if (attempt) {
+      attempt->cost = way.cost;
+      attempt->repeats = RepeatsOf(*way.frozen, way.point->sequence);
+    }
+    std::string mistake = Consider(std::move(attempt), consider_, out_);
+    if (mistake.empty()) return bytes;
+    if (recompute_refusal_.empty()) recompute_refusal_ = std::move(mistake);
+    return std::nullopt;
   }
 
   [[nodiscard]] std::vector<FitRepeat> RepeatsOf(const Frozen& frozen,
-                                                 const fit::Sequence& sequence,
-                                                 double whole) const {
+                                                 const fit::Sequence& sequence) const {
+    const double whole = fit::WholeCost(frozen.task);
     std::vector<FitRepeat> repeats;
     std::vector<uint8_t> is_done(frozen.task.size(), 0);
     std::map<fit::Node, size_t> rows;
@@ -378,6 +422,9 @@ class Searcher {
   const RepackOptions& options_;
   const Consideration& consider_;
   Repacked& out_;
+  AnalysisOptions analysis_options_;
+  std::string order_refusal_;
+  std::string recompute_refusal_;
 };
 
 }  // namespace
@@ -409,7 +456,10 @@ Result<Repacked> Repack(std::shared_ptr<const Source> source, const RepackOption
   const Setup setup = {original, *known, *sources};
   const Consideration consider = {original, reads, plan_options};
   const Changed same = Unchanged(original, known->made.module, known->made.analysis);
-  Consider("other places", Write(setup, same, std::nullopt), consider, out);
+  if (std::string mistake = Consider(Write(setup, same, std::nullopt), consider, out);
+      !mistake.empty()) {
+    out.refusals.push_back("other places: " + mistake);
+  }
   const bool recomputes = options.budget.has_value() || options.max_cost.has_value();
   if (!options.reorders && !recomputes) return out;
   Searcher(setup, same, options, consider, out).Run();
