@@ -114,21 +114,19 @@ class Decoder {
 
 // The message with a thunk's name and number, if they are not the ones in it.
 WalkAnswer EncodeInfo(const Thunk& thunk, std::string_view bytes, std::string& out) {
-  bool is_same = true;
+  const bool has_name = FindBytes(bytes, kNameOfThunk).value_or("") == thunk.name;
+  const bool has_number = !thunk.number || FindVarint(bytes, kNumberOfThunk) == thunk.number;
+  if (has_name && has_number) return WalkAnswer::kKeep;
   FieldReader fields(bytes);
   while (fields.Next()) {
     const Field& field = fields.field();
-    if (field.number == kNameOfThunk && field.is_bytes()) {
-      is_same = is_same && field.bytes == thunk.name;
-      AppendBytesField(kNameOfThunk, thunk.name, out);
-    } else if (field.number == kNumberOfThunk && field.is_varint() && thunk.number) {
-      is_same = is_same && field.value == *thunk.number;
-      AppendVarintField(kNumberOfThunk, *thunk.number, out);
-    } else {
-      out += field.raw;
-    }
+    const bool is_new = field.number == kNameOfThunk ||
+                        (field.number == kNumberOfThunk && thunk.number.has_value());
+    if (!is_new) out += field.raw;
   }
-  return is_same ? WalkAnswer::kKeep : WalkAnswer::kReplace;
+  AppendBytesField(kNameOfThunk, thunk.name, out);
+  if (thunk.number) AppendVarintField(kNumberOfThunk, *thunk.number, out);
+  return WalkAnswer::kReplace;
 }
 
 // A thunk's message with its present slots, and with sequences that were encoded before.
