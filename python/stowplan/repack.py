@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled JAX program with a lower plan: the same kernels, in other places and another order, some
-of them twice."""
+"""A compiled JAX program with a lower plan: the same kernels, in other places and another order,
+some of them twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 from . import _core
 from .errors import ArgumentError
 from .sizes import format_size, parse_size
-
 
 _MOST_LINES = 12
 _MOST_COST = 10
@@ -275,7 +274,7 @@ def repack(
         raise ArgumentError(f"max_cost is a number from 0 to {_MOST_COST}, not {max_cost}")
     try:
         payload, in_tree, out_tree = serialize_executable.serialize(compiled)
-    except Exception as error:  # noqa: BLE001, what a client cannot serialize, it says in many ways
+    except Exception as error:  # each client says in its own way that it cannot
         return _refused(compiled, f"it cannot be serialized: {_first_line(error)}")
     devices = compiled.runtime_executable().local_devices()
     reports: list[RepackReport] = []
@@ -296,7 +295,7 @@ def repack(
         return Repacked(compiled, report)
     try:
         lower = _load(new_payload, in_tree, out_tree, devices)
-    except Exception as error:  # noqa: BLE001, the runtime refuses in many ways, too
+    except Exception as error:
         why = f"the runtime does not load it: {_first_line(error)}"
         return Repacked(compiled, _without_change(report, why))
     if verify:

@@ -20,8 +20,8 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 class RepackedFunction:
-    """A function that is compiled and repacked once for each kind of arguments, as `jax.jit` compiles
-    it. `reports` has what became of each program so far."""
+    """A function that is compiled and repacked once for each kind of arguments, as `jax.jit`
+    compiles it. `reports` has what became of each program so far."""
 
     def __init__(
         self, function: Callable[..., Any], jit: dict[str, Any], options: dict[str, Any]
@@ -125,7 +125,7 @@ def repack_jit(
     release: str = "",
     **jit: Any,
 ) -> Any:
-    """`jax.jit` with lower plans: compiles for each kind of arguments, and repacks what it compiled.
+    """`jax.jit` with lower plans: compiles for each kind of arguments, and repacks the programs.
 
         step = stowplan.repack_jit(step, donate_argnums=0, budget="16GiB")
 

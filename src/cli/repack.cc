@@ -73,7 +73,7 @@ int WriteRepacked(const std::string& path, const std::string& target, const std:
   return console.Finish(*output, kFine);
 }
 
-int CodeOf(const repack::Repacked& repacked) { return repacked.fits() ? kFine : kFinding; }
+int RepackCode(const repack::Repacked& repacked) { return repacked.fits() ? kFine : kFinding; }
 
 int RepackFile(const std::string& path, const Arguments& arguments,
                const repack::RepackOptions& options, Console& console) {
@@ -82,7 +82,7 @@ int RepackFile(const std::string& path, const Arguments& arguments,
   std::optional<repack::Repacked> repacked = console.Take(repack::Repack(*source, options));
   if (!repacked) return kBadUse;
   const bool is_json = arguments.option("format") == "json";
-  const int code = CodeOf(*repacked);
+  const int code = RepackCode(*repacked);
   const int printed =
       console.Print(is_json ? page::RepackJson(*repacked) : page::RepackPage(*repacked), code);
   const std::string target =
@@ -136,7 +136,7 @@ int RepackFolder(const std::string& folder, const Arguments& arguments,
       Result<repack::Repacked> repacked = repack::Repack(*source, options);
       if (repacked) {
         lower = repacked->bytes;
-        if (code == kFine) code = CodeOf(*repacked);
+        if (code == kFine) code = RepackCode(*repacked);
         entry.repacked = *std::move(repacked);
       } else {
         entry.failure = repacked.error().empty() ? "" : repacked.error()[0].message;

@@ -452,7 +452,7 @@ Result<Repacked> Repack(std::shared_ptr<const Source> source, const RepackOption
     out.refusals.push_back(sources.error());
     return out;
   }
-  const std::vector<bool> reads = SlotResolver(original, known->made).FindReads(original.program);
+  const std::vector<bool> reads = SlotResolver(known->made).FindReads(original.program);
   const Setup setup = {original, *known, *sources};
   const Consideration consider = {original, reads, plan_options};
   const Changed same = Unchanged(original, known->made.module, known->made.analysis);

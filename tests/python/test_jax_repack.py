@@ -197,7 +197,9 @@ print("temp", c.memory_analysis().temp_size_in_bytes, float(c(jnp.ones((256, 64)
 """
 
     def run() -> list[str]:
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
         return out.stdout.split()[-2:]
 
     first = run()
