@@ -38,7 +38,8 @@ from .packing import PackResult, pack
 from .plans import Heap, PlanResult, assign
 from .ranges import LiveRanges
 from .reconcile import Figure, Reconciliation
-from .repack import Repacked, RepackReport, repack
+from .repack import Recomputed, Repacked, RepackReport, repack
+from .repack_jit import RepackedFunction, repack_jit
 from .sizes import format_size, parse_size
 from .sweep import Outcome, Summary, SweepResult, summary, sweep
 from .sweep_task import WorkerDied
@@ -94,9 +95,11 @@ __all__ = [
     "Peak",
     "PlanResult",
     "Recompiled",
+    "Recomputed",
     "Reconciliation",
     "RepackReport",
     "Repacked",
+    "RepackedFunction",
     "Row",
     "Rows",
     "Share",
@@ -121,6 +124,7 @@ __all__ = [
     "pack",
     "parse_size",
     "repack",
+    "repack_jit",
     "summary",
     "sweep",
 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A compiled JAX program with a lower plan: the same kernels, in other places and another order."""
+"""A compiled JAX program with a lower plan: the same kernels, in other places and another order,
+some of them twice."""
 
 from __future__ import annotations
 
@@ -11,7 +12,26 @@ from typing import Any
 
 from . import _core
 from .errors import ArgumentError
-from .sizes import format_size
+from .sizes import format_size, parse_size
+
+_MOST_LINES = 12
+_MOST_COST = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Recomputed:
+    """An instruction that runs more than once."""
+
+    instruction: str
+    times: int
+    """Besides the first."""
+    bytes: int
+    """Of its results."""
+    cost: float
+    """Extra work, as a part of the program's."""
+    source: str = ""
+    """The line in your program: "train.py:17"; empty if it is not known."""
+    op_name: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +48,16 @@ class RepackReport:
     moved_thunks: int
     refusals: tuple[str, ...]
     """Why other plans were not used."""
+    copied_thunks: int = 0
+    """Launches that happen a second time."""
+    cost: float = 0.0
+    """Extra work, as a part of the program's, by a model of the machine."""
+    repeats: tuple[Recomputed, ...] = ()
+    other_bytes: int = 0
+    """Of allocations that are no temporaries: arguments, results, constants."""
+    budget: int | None = None
+    fits: bool = True
+    """Whether all allocations together fit into the budget."""
     is_verified: bool = False
     """Whether both programs were run on random inputs, with the same results to the bit."""
 
@@ -35,12 +65,38 @@ class RepackReport:
         if not self.is_rewritten:
             why = "".join(f"\n  refused: {refusal}" for refusal in self.refusals)
             size = format_size(self.temporaries_before)
-            return f"{self.module}: {size} of temporaries, as compiled{why}"
-        return (
+            return f"{self.module}: {size} of temporaries, as compiled{why}{self._verdict()}"
+        lines = [
             f"{self.module}: {format_size(self.temporaries_after)} of temporaries instead of "
             f"{format_size(self.temporaries_before)}; {self.moved_values} values lie elsewhere, "
             f"{self.moved_thunks} thunks run at another time"
-        )
+        ]
+        if self.copied_thunks:
+            lines.append(
+                f"  {self.copied_thunks} thunks run once more, about {100 * self.cost:+.1f} % work:"
+            )
+            by_line: dict[str, list[float]] = {}
+            for repeat in self.repeats:
+                row = by_line.setdefault(repeat.source or repeat.instruction, [0, 0.0, 0])
+                row[0] += repeat.times
+                row[1] += repeat.cost
+                row[2] += repeat.bytes
+            rows = sorted(by_line.items(), key=lambda item: -item[1][2])
+            for where, (times, cost, size) in rows[:_MOST_LINES]:
+                lines.append(
+                    f"    {where}: {times:.0f} times, {100 * cost:+.1f} % work, for "
+                    f"{format_size(int(size))}"
+                )
+            if len(rows) > _MOST_LINES:
+                lines.append(f"    and {len(rows) - _MOST_LINES} more lines")
+        return "\n".join(lines) + self._verdict()
+
+    def _verdict(self) -> str:
+        if self.budget is None:
+            return ""
+        whole = format_size(self.other_bytes + self.temporaries_after)
+        fits = "fits" if self.fits else "does not fit"
+        return f"\n  {whole} in all, which {fits} into {format_size(self.budget)}"
 
 
 class Repacked:
@@ -137,8 +193,59 @@ def _bits(compiled: Any) -> list[bytes]:
     return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(compiled(*args, **kwargs))]
 
 
+def _refused(compiled: Any, why: str) -> Repacked:
+    analysis = getattr(compiled, "memory_analysis", lambda: None)()
+    size = getattr(analysis, "temp_size_in_bytes", 0) or 0
+    return Repacked(
+        compiled,
+        RepackReport(
+            module="the program",
+            is_rewritten=False,
+            temporaries_before=size,
+            temporaries_after=size,
+            bound=0,
+            moved_values=0,
+            moved_thunks=0,
+            refusals=(why,),
+        ),
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _report_of(text: str) -> RepackReport:
+    fields = json.loads(text)
+    fields["refusals"] = tuple(fields["refusals"])
+    fields["repeats"] = tuple(Recomputed(**repeat) for repeat in fields["repeats"])
+    return RepackReport(**fields)
+
+
+def _without_change(report: RepackReport, why: str) -> RepackReport:
+    return dataclasses.replace(
+        report,
+        is_rewritten=False,
+        temporaries_after=report.temporaries_before,
+        moved_values=0,
+        moved_thunks=0,
+        copied_thunks=0,
+        cost=0.0,
+        repeats=(),
+        fits=report.budget is None
+        or report.other_bytes + report.temporaries_before <= report.budget,
+        refusals=(*report.refusals, why),
+    )
+
+
 def repack(
-    compiled: Any, *, reorder: bool = True, verify: bool = False, release: str = ""
+    compiled: Any,
+    *,
+    budget: int | float | str | None = None,
+    max_cost: float | None = None,
+    reorder: bool = True,
+    verify: bool = False,
+    release: str = "",
 ) -> Repacked:
     """The same program with a lower plan.
 
@@ -148,42 +255,52 @@ def repack(
     `report.refusals` says why.
 
     compiled:  a `jax.stages.Compiled` for CPU or GPU
+    budget:    compute values again, as few as possible, until all allocations together fit into
+               this: a number of bytes, or "16GiB"
+    max_cost:  the extra work that is allowed, as a part of the program's (0.1 is 10 %); without a
+               budget, as much memory is saved as that allows
     reorder:   also look for a better order of execution
     verify:    run both on random inputs and compare the results bit by bit
     release:   of XLA, if it is not recognized: "jaxlib-0.11.2"
+
+    Without budget and max_cost, nothing is computed twice.
     """
     serialize_executable: Any = importlib.import_module("jax.experimental.serialize_executable")
 
     if not hasattr(compiled, "runtime_executable"):
         raise ArgumentError("repack needs a jax.stages.Compiled: jax.jit(f).lower(...).compile()")
-    payload, in_tree, out_tree = serialize_executable.serialize(compiled)
-    executable = compiled.runtime_executable()
-    devices = executable.local_devices()
-    reports: list[dict[str, Any]] = []
+    limit = None if budget is None else parse_size(budget)
+    if max_cost is not None and not 0 <= max_cost <= _MOST_COST:
+        raise ArgumentError(f"max_cost is a number from 0 to {_MOST_COST}, not {max_cost}")
+    try:
+        payload, in_tree, out_tree = serialize_executable.serialize(compiled)
+    except Exception as error:  # each client says in its own way that it cannot
+        return _refused(compiled, f"it cannot be serialized: {_first_line(error)}")
+    devices = compiled.runtime_executable().local_devices()
+    reports: list[RepackReport] = []
 
     def rewrite(data: bytes) -> bytes:
-        text, lower = _core.repack("executable", data, not reorder, release)
-        reports.append(json.loads(text))
+        text, lower = _core.repack("executable", data, not reorder, release, limit, max_cost)
+        reports.append(_report_of(text))
         return lower or data
 
     new_payload = _with_executables(payload, devices[0].client, devices, rewrite)
     if len(reports) != 1:
-        raise ArgumentError(
-            f"the program has {len(reports)} executables; only programs with one can be rewritten"
+        return _refused(
+            compiled,
+            f"it has {len(reports)} executables; only programs with one can be rewritten",
         )
-    report = RepackReport(**{**reports[0], "refusals": tuple(reports[0]["refusals"])})
+    report = reports[0]
     if not report.is_rewritten:
         return Repacked(compiled, report)
-    lower = _load(new_payload, in_tree, out_tree, devices)
+    try:
+        lower = _load(new_payload, in_tree, out_tree, devices)
+    except Exception as error:
+        why = f"the runtime does not load it: {_first_line(error)}"
+        return Repacked(compiled, _without_change(report, why))
     if verify:
         if _bits(compiled) != _bits(lower):
-            refusals = (*report.refusals, "run on random inputs, the results differ")
-            report = dataclasses.replace(
-                report,
-                is_rewritten=False,
-                temporaries_after=report.temporaries_before,
-                refusals=refusals,
-            )
-            return Repacked(compiled, report)
+            why = "run on random inputs, the results differ"
+            return Repacked(compiled, _without_change(report, why))
         report = dataclasses.replace(report, is_verified=True)
     return Repacked(lower, report)

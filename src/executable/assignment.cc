@@ -12,6 +12,8 @@ namespace {
 using proto::AssignedBufferField;
 using proto::BufferAllocationField;
 using proto::BufferAssignmentField;
+using proto::BufferLocationField;
+using proto::LogicalBufferField;
 
 constexpr uint32_t kRepeatedAllocations = 1;
 
@@ -135,6 +137,41 @@ void FindOthers(std::string_view allocation, Others& out) {
   }
 }
 
+// LogicalBufferProto of a buffer that is defined at a copy of the instruction.
+std::string CopyBuffer(std::string_view bytes, const AddedBuffer& added) {
+  std::string out;
+  AppendVarintField(Number(LogicalBufferField::kId), static_cast<uint64_t>(added.buffer), out);
+  FieldReader fields(bytes);
+  while (fields.Next()) {
+    const Field& field = fields.field();
+    if (field.number == Number(LogicalBufferField::kId)) continue;
+    if (field.number != Number(LogicalBufferField::kDefinedAt) || !field.is_bytes()) {
+      out += field.raw;
+      continue;
+    }
+    // Old releases name the instruction, newer ones have its id.
+    std::string place;
+    bool has_name = false;
+    FieldReader location(field.bytes);
+    while (location.Next()) {
+      const Field& part = location.field();
+      if (part.number == Number(BufferLocationField::kInstructionName)) {
+        has_name = !part.bytes.empty();
+      } else if (part.number != Number(BufferLocationField::kInstructionId)) {
+        place += part.raw;
+      }
+    }
+    if (has_name) {
+      AppendBytesField(Number(BufferLocationField::kInstructionName), added.name, place);
+    } else {
+      AppendVarintField(Number(BufferLocationField::kInstructionId),
+                        static_cast<uint64_t>(added.instruction), place);
+    }
+    AppendBytesField(field.number, place, out);
+  }
+  return out;
+}
+
 // The buffers of each allocation, by number.
 std::vector<std::vector<int64_t>> BuffersOf(const Assignment& assignment) {
   std::vector<std::vector<int64_t>> out(assignment.allocations.size());
@@ -216,6 +253,10 @@ std::string WriteList(std::string_view bytes, uint32_t list, bool has_buffers,
   while (first.Next()) {
     if (first.field().number == list) FindOthers(first.field().bytes, others);
   }
+  for (const AddedBuffer& added : assignment.added) {
+    if (const auto copied = others.find(added.copied); copied != others.end())
+      others.emplace(added.buffer, copied->second);
+  }
   Assignment sizes_only;
   if (!has_buffers) sizes_only.allocations = assignment.allocations;
   AllocationWriter writer(has_buffers ? assignment : sizes_only, others);
@@ -245,13 +286,23 @@ bool IsListOf(std::string_view bytes, const Assignment& assignment) {
 }
 
 std::string WriteAssignment(std::string_view bytes, const Assignment& assignment) {
+  std::multimap<int64_t, const AddedBuffer*> added;  // by what they are copied from
+  for (const AddedBuffer& buffer : assignment.added) added.emplace(buffer.copied, &buffer);
   std::string kept;
   FieldReader fields(bytes);
   while (fields.Next()) {
-    const uint32_t number = fields.field().number;
-    if (number != Number(BufferAssignmentField::kHeapSimulatorTraces) &&
-        number != Number(BufferAssignmentField::kPeakBuffers)) {
-      kept += fields.field().raw;
+    const Field& field = fields.field();
+    if (field.number == Number(BufferAssignmentField::kHeapSimulatorTraces) ||
+        field.number == Number(BufferAssignmentField::kPeakBuffers)) {
+      continue;
+    }
+    kept += field.raw;
+    if (field.number != Number(BufferAssignmentField::kLogicalBuffers) || !field.is_bytes())
+      continue;
+    const auto id = FindVarint(field.bytes, Number(LogicalBufferField::kId)).value_or(0);
+    const auto [first, last] = added.equal_range(static_cast<int64_t>(id));
+    for (auto it = first; it != last; ++it) {
+      AppendBytesField(field.number, CopyBuffer(field.bytes, *it->second), kept);
     }
   }
   return WriteList(kept, Number(BufferAssignmentField::kBufferAllocations), true, assignment);

@@ -34,17 +34,27 @@ struct Allocation {
   }
 };
 
+// A buffer that a copy of an instruction defines, as `copied` is defined by the original.
+struct AddedBuffer {
+  int64_t buffer = 0;
+  int64_t copied = 0;
+  int64_t instruction = 0;  // its id
+  std::string name;         // and name
+};
+
 struct Assignment {
   std::vector<Allocation> allocations;  // by index
   std::map<int64_t, Slice> places;      // of buffers, by their number
+  std::vector<AddedBuffer> added;       // of those: what is not in the message yet
 };
 
 // Nothing if the message is damaged, allocations are not numbered from 0 on, or a buffer has two
 // places.
 [[nodiscard]] std::optional<Assignment> ReadAssignment(std::string_view bytes);
 
-// The message with other places and sizes; `assignment` has the same allocations and buffers as
-// ReadAssignment found. What the heap did to pack the old plan is left out.
+// The message with other places and sizes; `assignment` has the same allocations as ReadAssignment
+// found, and the same buffers but for those that were added. What the heap did to pack the old plan
+// is left out.
 [[nodiscard]] std::string WriteAssignment(std::string_view bytes, const Assignment& assignment);
 
 // GpuExecutableProto.buffer_allocations: the same allocations a second time. IsListOf says whether

@@ -29,6 +29,9 @@ inline constexpr uint32_t kHloModule = 1;
 inline constexpr uint32_t kHloAssignment = 3;
 // ThunkSequenceProto of both platforms.
 inline constexpr uint32_t kThunksOfSequence = 1;
+// ThunkInfoProto of both platforms, and of the GPU alone.
+inline constexpr uint32_t kNameOfThunk = 1;
+inline constexpr uint32_t kNumberOfThunk = 3;
 // xla.cpu.TargetMachineOptionsProto.
 inline constexpr uint32_t kTriple = 1;
 // SplitProtoManifest, Record, FieldOverrideRecord, FieldPathPart.

@@ -99,6 +99,7 @@ class Decoder {
     thunk.kind = tables_.Find(found.kind);
     thunk.kind_number = found.kind;
     thunk.name = found.name;
+    thunk.number = found.number;
     thunk.is_understood = found.is_understood;
     program_.sequences[sequence].thunks.push_back(static_cast<uint32_t>(program_.thunks.size()));
     program_.thunks.push_back(thunk);
@@ -110,6 +111,23 @@ class Decoder {
   const ThunkTables& tables_;
   std::vector<Pending> pending_;
 };
+
+// The message with a thunk's name and number, if they are not the ones in it.
+WalkAnswer EncodeInfo(const Thunk& thunk, std::string_view bytes, std::string& out) {
+  const bool has_name = FindBytes(bytes, kNameOfThunk).value_or("") == thunk.name;
+  const bool has_number = !thunk.number || FindVarint(bytes, kNumberOfThunk) == thunk.number;
+  if (has_name && has_number) return WalkAnswer::kKeep;
+  FieldReader fields(bytes);
+  while (fields.Next()) {
+    const Field& field = fields.field();
+    const bool is_new = field.number == kNameOfThunk ||
+                        (field.number == kNumberOfThunk && thunk.number.has_value());
+    if (!is_new) out += field.raw;
+  }
+  AppendBytesField(kNameOfThunk, thunk.name, out);
+  if (thunk.number) AppendVarintField(kNumberOfThunk, *thunk.number, out);
+  return WalkAnswer::kReplace;
+}
 
 // A thunk's message with its present slots, and with sequences that were encoded before.
 std::string EncodeThunk(const Program& program, const Thunk& thunk,
@@ -131,6 +149,8 @@ std::string EncodeThunk(const Program& program, const Thunk& thunk,
             replacement = now;
             return WalkAnswer::kReplace;
           },
+      .on_info = [&](std::string_view bytes,
+                     std::string& replacement) { return EncodeInfo(thunk, bytes, replacement); },
   };
   std::string out;
   WalkThunk(thunk.bytes, TablesOf(program.platform), visitor, &out);
@@ -138,6 +158,21 @@ std::string EncodeThunk(const Program& program, const Thunk& thunk,
 }
 
 }  // namespace
+
+uint32_t AddCopy(Program& program, uint32_t row, std::string_view name) {
+  Thunk copy = program.thunks[row];
+  copy.name = name;
+  if (copy.number) {
+    uint64_t last = 0;
+    for (const Thunk& thunk : program.thunks) last = std::max(last, thunk.number.value_or(0));
+    copy.number = last + 1;
+  }
+  copy.slots.begin = static_cast<uint32_t>(program.slots.size());
+  for (uint32_t i = 0; i < copy.slots.count; ++i)
+    program.slots.push_back(program.slots[program.thunks[row].slots.begin + i]);
+  program.thunks.push_back(copy);
+  return static_cast<uint32_t>(program.thunks.size() - 1);
+}
 
 Result<Program> DecodeProgram(const std::string& name, Platform platform,
                               std::span<const std::string_view> thunks, std::string_view rest) {

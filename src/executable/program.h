@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,10 +40,12 @@ struct Slot {
 struct Thunk {
   const ThunkKind* kind = nullptr;  // null: of a kind that is not known
   uint32_t kind_number = 0;         // of its field in ThunkProto; 0: it has none
-  std::string_view name;            // of the instruction that it executes
-  std::string_view bytes;           // the message as it was read
-  Range slots;                      // in the order of the bytes
-  Range sequences;                  // those inside, in the order of the bytes
+  std::string_view name;            // of the instruction that it executes; may be changed
+  // What names a thunk of the GPU, and no other one; may be changed. None on the CPU.
+  std::optional<uint64_t> number = {};
+  std::string_view bytes;  // the message as it was read
+  Range slots;             // in the order of the bytes
+  Range sequences;         // those inside, in the order of the bytes
   // Not all of its fields are known, so there may be slices that are not in `slots`.
   bool is_understood = false;
 };
@@ -55,6 +58,7 @@ struct Sequence {
   std::string_view rest;
 };
 
+// Rows are never removed; what is in no sequence does not run.
 struct Program {
   Platform platform = Platform::kCpu;
   std::vector<Thunk> thunks;
@@ -76,7 +80,12 @@ struct Program {
                                             std::span<const std::string_view> thunks,
                                             std::string_view rest);
 
-// The messages of the first sequence's thunks, with the program's present slots and orders.
+// Adds a thunk that does what `row` does, under another name, and returns its row. Its slots are
+// copies of the other's; it is in no sequence yet. The name must outlive the program. Requires a
+// thunk without sequences of its own.
+uint32_t AddCopy(Program& program, uint32_t row, std::string_view name);
+
+// The messages of the first sequence's thunks, with the program's present names, slots and orders.
 [[nodiscard]] std::vector<std::string> EncodeThunks(const Program& program);
 
 // What a thunk does, wherever its data lie: its message without names, slices and the thunks

@@ -106,18 +106,32 @@ struct KnownKernel {
   std::set<std::string> sharings;
   std::vector<bool> reads;
 };
+// By name and identity. Under the empty name: by identity alone, for copies, which have names of
+// their own.
 using KnownKernels = std::map<std::pair<std::string_view, std::string>, KnownKernel>;
+
+std::string KernelText(const Program& program, const Thunk& thunk) {
+  return std::to_string(thunk.kind_number) + ":" + IdentityOf(program, thunk);
+}
+
+bool CanRunTwice(const Thunk& thunk) {
+  return thunk.kind->effect == Effect::kPure && thunk.sequences.count == 0;
+}
 
 KnownKernels FindKernels(const Executable& original, const std::vector<bool>& reads) {
   KnownKernels out;
   const Program& program = original.program;
-  for (const Thunk& thunk : program.thunks) {
-    KnownKernel& kernel = out[{thunk.name, IdentityOf(program, thunk)}];
+  const auto add = [&](std::string_view name, const Thunk& thunk) {
+    KnownKernel& kernel = out[{name, KernelText(program, thunk)}];
     kernel.sharings.insert(SharingOf(program.slots_of(thunk)));
     kernel.reads.resize(std::max<size_t>(kernel.reads.size(), thunk.slots.count));
     for (uint32_t i = 0; i < thunk.slots.count; ++i) {
       if (reads[thunk.slots.begin + i]) kernel.reads[i] = true;
     }
+  };
+  for (const Thunk& thunk : program.thunks) {
+    add(thunk.name, thunk);
+    if (CanRunTwice(thunk)) add({}, thunk);
   }
   return out;
 }
@@ -126,7 +140,9 @@ std::vector<bool> CompareKernels(const KnownKernels& kernels, const Program& rew
                                  Sentences& out) {
   std::vector<bool> reads(rewritten.slots.size());
   for (const Thunk& thunk : rewritten.thunks) {
-    const auto found = kernels.find({thunk.name, IdentityOf(rewritten, thunk)});
+    const std::string text = KernelText(rewritten, thunk);
+    auto found = kernels.find({thunk.name, text});
+    if (found == kernels.end()) found = kernels.find({std::string_view(), text});
     if (found == kernels.end()) {
       Add(fmt::format("{} is not a thunk of the original", ThunkText(thunk)), out);
       continue;
@@ -153,6 +169,17 @@ void CompareAlignments(const Executable& original, const Executable& rewritten, 
   compare();
   heaps.assign(heaps.size(), true);
   compare();
+}
+
+// A GPU's runtime keeps what belongs to a thunk by the thunk's number.
+void CompareNumbers(const Program& original, const Program& rewritten, Sentences& out) {
+  const auto repeated = [](const Program& program) {
+    std::set<uint64_t> seen;
+    return std::ranges::any_of(program.thunks, [&](const Thunk& thunk) {
+      return thunk.number && *thunk.number != 0 && !seen.insert(*thunk.number).second;
+    });
+  };
+  if (repeated(rewritten) && !repeated(original)) Add("two thunks have the same number", out);
 }
 
 // What names thunks by number, next to a sequence, is right only for the order that it had.
@@ -272,6 +299,7 @@ std::vector<std::string> CompareThunks(const Executable& original, const Executa
       CompareKernels(FindKernels(original, reads), rewritten.program, out);
   CompareAlignments(original, rewritten, out);
   CompareNumbered(original.program, rewritten.program, out);
+  CompareNumbers(original.program, rewritten.program, out);
   if (!out.empty()) return out;
   ExecuteBoth(original, rewritten, reads, new_reads, out);
   return out;

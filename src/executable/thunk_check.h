@@ -23,8 +23,9 @@ namespace stowplan::executable {
 [[nodiscard]] std::vector<bool> DeclaredReads(const Program& program);
 
 // What is wrong with `rewritten`, in sentences; empty if it computes the same, with kernels that
-// share memory as they were compiled for. Thunks of `rewritten` have names of the original's.
-// `reads` are about the original's slots.
+// share memory as they were compiled for. Thunks of `rewritten` have names of the original's, or
+// are copies: a copy does what some thunk of the original does, has no effect, and has a name of
+// its own. `reads` are about the original's slots.
 [[nodiscard]] std::vector<std::string> CompareThunks(const Executable& original,
                                                      const Executable& rewritten,
                                                      const std::vector<bool>& reads);

@@ -281,8 +281,12 @@ constexpr ThunkTables kCpuTables = {.kinds = kCpuKinds,
                                     .plain_info = Fields(1, 2, 3),
                                     .plain = Fields(1)};
 // Field 4 of a GPU's information puts thunks into a region in which they run at the same time.
-constexpr ThunkTables kGpuTables = {
-    .kinds = kGpuKinds, .rules = kGpuRules, .info = 1, .plain_info = Fields(1, 3), .plain = 0};
+constexpr ThunkTables kGpuTables = {.kinds = kGpuKinds,
+                                    .rules = kGpuRules,
+                                    .info = 1,
+                                    .plain_info = Fields(1, 3),
+                                    .plain = 0,
+                                    .has_numbers = true};
 
 static_assert(std::ranges::is_sorted(kCpuRules, {}, &FieldRule::kind));
 static_assert(std::ranges::is_sorted(kGpuRules, {}, &FieldRule::kind));

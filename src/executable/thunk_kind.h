@@ -68,6 +68,7 @@ struct ThunkTables {
   uint32_t info = 0;                 // the field of ThunkProto with the name; first in it
   uint64_t plain_info = 0;           // fields of that message that say nothing about the order
   uint64_t plain = 0;                // other fields of ThunkProto that belong to no kind
+  bool has_numbers = false;          // whether each thunk has a number of its own
 
   [[nodiscard]] const ThunkKind* Find(uint32_t number) const;
   [[nodiscard]] std::span<const FieldRule> FieldsOf(uint32_t number) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "executable/field_reader.h"
+#include "executable/numbers.h"
 
 namespace stowplan::executable {
 namespace {
@@ -19,8 +20,6 @@ constexpr uint32_t kElementType = 4;
 // ShapedSliceProto, in which newer releases wrap it.
 constexpr uint32_t kSliceOfShaped = 1;
 constexpr uint32_t kShapeOfShaped = 2;
-
-constexpr uint32_t kNameOfInfo = 1;
 
 bool Has(uint64_t set, uint32_t number) { return number < 64 && (set >> number & 1U) != 0; }
 
@@ -41,7 +40,7 @@ class Walk {
       const Field& field = fields.field();
       if (field.number == tables_.info && field.is_bytes()) {
         Info(field.bytes);
-        if (visitor_.keeps_info) Copy(field, out);
+        if (visitor_.keeps_info) KeepInfo(field, out);
       } else if (Has(tables_.plain, field.number)) {
         Copy(field, out);
       } else if (field.is_bytes() && result_.kind == 0) {
@@ -71,10 +70,20 @@ class Walk {
     FieldReader fields(bytes);
     while (fields.Next()) {
       const Field& field = fields.field();
-      if (field.number == kNameOfInfo && field.is_bytes()) result_.name = field.bytes;
+      if (field.number == kNameOfThunk && field.is_bytes()) result_.name = field.bytes;
+      if (tables_.has_numbers && field.number == kNumberOfThunk && field.is_varint())
+        result_.number = field.value;
       if (!Has(tables_.plain_info, field.number)) result_.is_understood = false;
     }
     if (!fields.ok()) result_.is_well_formed = false;
+  }
+
+  void KeepInfo(const Field& field, std::string* out) {
+    std::string replacement;
+    const WalkAnswer answer =
+        visitor_.on_info ? visitor_.on_info(field.bytes, replacement) : WalkAnswer::kKeep;
+    if (answer == WalkAnswer::kKeep) return Copy(field, out);
+    Append(field.number, replacement, out);
   }
 
   void Kind(const Field& field, std::string* out) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ struct ThunkVisitor {
   std::function<WalkAnswer(std::string_view bytes, FieldRole role, std::string& replacement)>
       on_sequence;
   bool keeps_info = true;  // copy the field with the thunk's name
+  // The bytes of that field; kReplace takes `replacement`. Not called if it is not kept.
+  std::function<WalkAnswer(std::string_view bytes, std::string& replacement)> on_info;
 };
 
 struct WalkResult {
@@ -29,6 +32,7 @@ struct WalkResult {
   bool is_understood = false;  // every field is in the tables
   uint32_t kind = 0;
   std::string_view name;
+  std::optional<uint64_t> number;  // of a GPU's thunk
 };
 
 // `out` may be null.

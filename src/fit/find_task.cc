@@ -71,6 +71,30 @@ bool IsSimple(const hlo::Module& module, InstrId id) {
   }
 }
 
+// What others wait for without reading it.
+void ForbidControl(const hlo::Module& module, const order::Graph& graph,
+                   std::vector<uint8_t>& can_repeat) {
+  for (const InstrId id : graph.instructions) {
+    const auto* control = module.FindAttribute(id, AttributeKey::kControlPredecessors);
+    if (control == nullptr) continue;
+    for (const InstrId before : hlo::Module::Rows(module.instruction_pool, control->rows())) {
+      if (const Node node = graph.SourceOf(before); node != kNoNode) can_repeat[node] = 0;
+    }
+  }
+}
+// What is a part of a tuple is read where the tuple is. The module's result is not read at all.
+void ForbidTuples(const hlo::Module& module, const order::Graph& graph,
+                  std::vector<uint8_t>& can_repeat) {
+  const InstrId root = module.computations[graph.computation].root;
+  for (const InstrId id : graph.instructions) {
+    if (!IsBundle(module.instructions[id].opcode)) continue;
+    if (id == root && module.instructions[id].opcode == Opcode::kTuple) continue;
+    for (const InstrId operand : module.operands_of(id)) {
+      if (const Node node = graph.SourceOf(operand); node != kNoNode) can_repeat[node] = 0;
+    }
+  }
+}
+
 class TaskFinder {
  public:
   TaskFinder(const order::Surroundings& around, const order::Graph& graph)
@@ -79,17 +103,9 @@ class TaskFinder {
   Task Find(std::span<const double> costs) {
     const std::vector<int64_t> slacks(around_.module.computations.size(), 0);
     order::Problem problem = order::FindProblem(around_, graph_, slacks, &values_);
-    const std::vector<uint8_t> pure = FindPure(around_.module);
-    std::vector<uint8_t> can_repeat(problem.size(), 0);
+    std::vector<uint8_t> can_repeat = FindRepeatable(around_, graph_, problem);
     std::vector<double> node_costs(problem.size(), 0);
-    for (Node i = 0; i < problem.size(); ++i) {
-      const InstrId id = graph_.instructions[i];
-      can_repeat[i] = static_cast<uint8_t>(pure[id.index] != 0 && around_.effects[id.index] == 0 &&
-                                           IsSimple(around_.module, id) && problem.inner[i] == 0);
-      node_costs[i] = costs[id.index];
-    }
-    ForbidControl(can_repeat);
-    ForbidTuples(can_repeat);
+    for (Node i = 0; i < problem.size(); ++i) node_costs[i] = costs[graph_.instructions[i].index];
     ForbidSharing(problem, can_repeat);
     std::vector<Node> overwriters = FindOverwriters(problem);
     std::vector<uint32_t> buffers;
@@ -99,28 +115,6 @@ class TaskFinder {
   }
 
  private:
-  // What others wait for without reading it.
-  void ForbidControl(std::vector<uint8_t>& can_repeat) const {
-    for (const InstrId id : graph_.instructions) {
-      const auto* control = around_.module.FindAttribute(id, AttributeKey::kControlPredecessors);
-      if (control == nullptr) continue;
-      for (const InstrId before :
-           hlo::Module::Rows(around_.module.instruction_pool, control->rows())) {
-        if (const Node node = graph_.SourceOf(before); node != kNoNode) can_repeat[node] = 0;
-      }
-    }
-  }
-  // What is a part of a tuple is read where the tuple is. The module's result is not read at all.
-  void ForbidTuples(std::vector<uint8_t>& can_repeat) const {
-    const InstrId root = around_.module.computations[graph_.computation].root;
-    for (const InstrId id : graph_.instructions) {
-      if (!IsBundle(around_.module.instructions[id].opcode)) continue;
-      if (id == root && around_.module.instructions[id].opcode == Opcode::kTuple) continue;
-      for (const InstrId operand : around_.module.operands_of(id)) {
-        if (const Node node = graph_.SourceOf(operand); node != kNoNode) can_repeat[node] = 0;
-      }
-    }
-  }
   [[nodiscard]] bool IsShared(uint32_t life) const {
     const BufferSet& buffers = around_.analysis.buffers;
     return buffers.values_of(buffers.of(values_[life])).size() > 1;
@@ -167,6 +161,20 @@ std::vector<uint8_t> FindPure(const hlo::Module& module) {
     }
   }
   return is_pure;
+}
+
+std::vector<uint8_t> FindRepeatable(const order::Surroundings& around, const order::Graph& graph,
+                                    const order::Problem& problem) {
+  const std::vector<uint8_t> pure = FindPure(around.module);
+  std::vector<uint8_t> can_repeat(problem.size(), 0);
+  for (Node i = 0; i < problem.size(); ++i) {
+    const InstrId id = graph.instructions[i];
+    can_repeat[i] = static_cast<uint8_t>(pure[id.index] != 0 && around.effects[id.index] == 0 &&
+                                         IsSimple(around.module, id) && problem.inner[i] == 0);
+  }
+  ForbidControl(around.module, graph, can_repeat);
+  ForbidTuples(around.module, graph, can_repeat);
+  return can_repeat;
 }
 
 Task FindTask(const order::Surroundings& around, const order::Graph& graph,

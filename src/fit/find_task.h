@@ -16,6 +16,11 @@ namespace stowplan::fit {
 // else.
 std::vector<uint8_t> FindPure(const hlo::Module& module);
 
+// By node: whether it may be computed again, as far as its instruction says. What it writes over is
+// not looked at.
+std::vector<uint8_t> FindRepeatable(const order::Surroundings& around, const order::Graph& graph,
+                                    const order::Problem& problem);
+
 // `costs`: by instruction.
 Task FindTask(const order::Surroundings& around, const order::Graph& graph,
               std::span<const double> costs);

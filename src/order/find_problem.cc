@@ -100,7 +100,7 @@ class Finder {
   Problem Find(std::vector<ValueId>* values) && {
     FindOwners();
     for (size_t b = 0; b < around_.analysis.buffers.size(); ++b) AddBuffer(BufferId(b));
-    for (Node i = 0; i < graph_.instructions.size(); ++i) AddOverwrites(i);
+    for (Node i = 0; i < graph_.instructions.size() && !around_.is_frozen; ++i) AddOverwrites(i);
     FindInner();
     AllowForUnknown();
     if (values != nullptr) *values = std::move(values_);

@@ -34,6 +34,8 @@ struct Surroundings {
   std::vector<Counting> countings;  // by buffer
   std::vector<int64_t> loads;       // by time, of the order that the module has
   std::vector<uint8_t> effects;     // FindEffects
+  // Who writes over whom is decided: buffers have all that shares memory, and nothing else may.
+  bool is_frozen = false;
 };
 Result<Surroundings> FindSurroundings(const hlo::Module& module, const Analysis& analysis,
                                       const Rules& rules, Objective objective);

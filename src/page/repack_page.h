@@ -2,7 +2,9 @@
 // What became of an executable's memory.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "repack/repack.h"
 
@@ -10,5 +12,14 @@ namespace stowplan::page {
 
 std::string RepackPage(const repack::Repacked& repacked);
 std::string RepackJson(const repack::Repacked& repacked);
+
+// Of a folder.
+struct RepackedEntry {
+  std::string name;
+  std::optional<repack::Repacked> repacked;
+  std::string failure;  // why it could not be read
+};
+std::string RepackFolderPage(const std::vector<RepackedEntry>& entries);
+std::string RepackFolderJson(const std::vector<RepackedEntry>& entries);
 
 }  // namespace stowplan::page

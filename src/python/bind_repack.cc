@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serialized executables with a lower plan.
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
@@ -25,13 +28,16 @@ std::string_view View(const nb::bytes& data) { return {data.c_str(), data.size()
 
 // The report as JSON, and the new executable, empty if there is none.
 std::pair<std::string, nb::bytes> RepackBytes(const std::string& name, const nb::bytes& data,
-                                              bool keep_order, const std::string& release) {
+                                              bool keep_order, const std::string& release,
+                                              std::optional<int64_t> budget,
+                                              std::optional<double> max_cost) {
   repack::Repacked repacked;
   {
     const auto source = Source::FromBytes(name, View(data));
     const Unlocked unlocked;
-    Result<repack::Repacked> answer =
-        repack::Repack(source, {.reorders = !keep_order, .release = release});
+    Result<repack::Repacked> answer = repack::Repack(
+        source,
+        {.reorders = !keep_order, .release = release, .budget = budget, .max_cost = max_cost});
     if (!answer) throw Failure(std::move(answer).error());
     repacked = *std::move(answer);
   }
@@ -50,6 +56,7 @@ std::string InspectBytes(const std::string& name, const nb::bytes& data) {
 
 void BindRepack(nb::module_& module) {
   module.def("repack", RepackBytes, "name"_a, "data"_a, "keep_order"_a, "release"_a,
+             "budget"_a.none(), "max_cost"_a.none(),
              "A serialized executable with a lower plan: a report in JSON, and the bytes.");
   module.def("inspect", InspectBytes, "name"_a, "data"_a,
              "What is inside a serialized executable, in JSON.");

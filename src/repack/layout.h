@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // New places for the temporaries of an executable.
 //
-// What is moved are units: values that must lie together. Values of one buffer do (a loop's, those
-// that are updated in place), and so do values that share memory inside one thunk, because kernels
-// are compiled for the sharing they saw. The values of a unit keep their distances. Units that are
-// alive at the same time get places apart, so no kernel sees sharing that it did not have.
+// What is moved are units (units.h). Units that are alive at the same time get places apart, so no
+// kernel sees sharing that it did not have.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +11,8 @@
 #include <vector>
 
 #include "executable/executable.h"
-#include "stowplan/plan.h"
+#include "repack/changed.h"
+#include "repack/units.h"
 
 namespace stowplan::repack {
 
@@ -25,15 +24,12 @@ struct HeapLayout {
 
 struct Layout {
   std::vector<HeapLayout> heaps;
-  std::vector<int64_t> value_offsets;  // by row of the report's values
-  std::vector<int64_t> slot_offsets;   // by slot of the program
+  std::vector<executable::Slice> values;  // by value; of size 0 if it has no place
+  std::vector<executable::Slice> slots;   // by slot of the changed program
   int64_t moved_values = 0;
 };
 
-// `planned` has Stowplan's plan as XLA makes it, with the places that the executable has, uses, and
-// live ranges; these may be of another order than the executable's. Fails with a sentence if a slot
-// cannot be resolved.
 [[nodiscard]] std::expected<Layout, std::string> FindLayout(
-    const executable::Executable& executable, const PlannedModule& planned);
+    const executable::Executable& executable, const Changed& changed, const Units& units);
 
 }  // namespace stowplan::repack

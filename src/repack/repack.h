@@ -8,10 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/checked_math.h"
+#include "session/fit.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/source.h"
 
@@ -20,6 +24,11 @@ namespace stowplan::repack {
 struct RepackOptions {
   bool reorders = true;      // other orders of instructions, too
   std::string release = {};  // of XLA; empty: detected
+  // What all allocations together may need, in bytes. With a budget, as much is computed again as
+  // that takes; with a most cost alone, as much as that allows; with neither, nothing.
+  std::optional<int64_t> budget = {};
+  std::optional<double> max_cost = {};  // extra work, as a part of the program's
+  std::function<bool()> should_stop = {};
 };
 
 struct Repacked {
@@ -32,6 +41,16 @@ struct Repacked {
   int64_t bound = 0;  // for the order that was chosen; 0: not known
   int64_t moved_values = 0;
   int64_t moved_thunks = 0;  // thunks that run in another place of the order
+  // What is computed again.
+  int64_t copied_thunks = 0;
+  double cost = 0;                 // extra work, as a part of the program's, as the model has it
+  std::vector<FitRepeat> repeats;  // by instruction, in the order of the first repetition
+  int64_t fixed_bytes = 0;         // of all other allocations: arguments, results, constants
+  std::optional<int64_t> budget = {};  // that was asked for
+
+  [[nodiscard]] bool fits() const {
+    return !budget || SaturatingAdd(fixed_bytes, bytes_after) <= *budget;
+  }
 };
 
 // Fails if the source is not an executable or damaged; a refusal is no failure.

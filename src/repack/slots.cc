@@ -19,11 +19,6 @@ bool Meets(const Slice& a, const Slice& b) {
          b.offset < a.offset + a.size;
 }
 
-bool Covers(const Slice& place, const Slice& slice) {
-  return place.allocation == slice.allocation && place.offset <= slice.offset &&
-         slice.offset + slice.size <= place.offset + place.size;
-}
-
 }  // namespace
 
 std::optional<std::string> FindOtherPlace(const report::Report& report,
@@ -51,57 +46,14 @@ std::optional<std::string> FindOtherPlace(const report::Report& report,
   return std::nullopt;
 }
 
-SlotResolver::SlotResolver(const executable::Executable& executable, const PlannedModule& planned)
-    : report_(*planned.report), by_allocation_(executable.assignment.allocations.size()) {
+SlotResolver::SlotResolver(const PlannedModule& planned) : report_(*planned.report) {
   for (uint32_t row = 0; row < report_.values.size(); ++row) {
     const report::Value& value = report_.values[report::ValueId(row)];
     if (value.allocation.is_none()) continue;
-    by_allocation_[static_cast<size_t>(report_.allocations[value.allocation].number)].push_back(
-        row);
-    AddTouched(value.instruction, row);
-    for (const report::Position& position : report_.positions_of(value))
-      AddTouched(position.instruction, row);
-    for (const report::Use& use : report_.uses_of(value)) {
-      AddTouched(use.instruction, row);
-      read_[use.instruction].push_back(row);
-    }
+    for (const report::Use& use : report_.uses_of(value)) read_[use.instruction].push_back(row);
   }
-  // A loop's thunk has the slot of its condition's result.
   const hlo::Module& module = *planned.module;
-  for (size_t i = 0; i < module.instructions.size(); ++i) {
-    const hlo::InstrId id(i);
-    read_[module.name(id)];
-    for (const hlo::CompId called : module.called_by(id))
-      roots_[module.name(id)].push_back(module.name(module.computations[called].root));
-  }
-}
-
-void SlotResolver::AddTouched(std::string_view instruction, uint32_t value) {
-  std::vector<uint32_t>& values = touched_[instruction];
-  if (values.empty() || values.back() != value) values.push_back(value);
-}
-
-std::vector<uint32_t> SlotResolver::Candidates(const executable::Thunk& thunk,
-                                               const Slice& slice) const {
-  std::vector<uint32_t> out;
-  const auto add = [&](std::span<const uint32_t> values) {
-    for (const uint32_t row : values) {
-      if (Covers(PlaceOf(report_, report_.values[report::ValueId(row)]), slice)) out.push_back(row);
-    }
-  };
-  const auto add_name = [&](std::string_view name) {
-    if (const auto found = touched_.find(name); found != touched_.end()) add(found->second);
-  };
-  add_name(thunk.name);
-  if (thunk.sequences.count != 0) {
-    if (const auto roots = roots_.find(thunk.name); roots != roots_.end()) {
-      for (const std::string_view root : roots->second) add_name(root);
-    }
-  }
-  if (out.empty()) add(by_allocation_[static_cast<size_t>(slice.allocation)]);
-  std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  for (size_t i = 0; i < module.instructions.size(); ++i) read_[module.name(hlo::InstrId(i))];
 }
 
 std::vector<bool> SlotResolver::FindReads(const executable::Program& program) const {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the plan's values the slots of an executable's thunks hold.
+// What the plan says about an executable's slots.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,12 +21,7 @@ namespace stowplan::repack {
 
 class SlotResolver {
  public:
-  SlotResolver(const executable::Executable& executable, const PlannedModule& planned);
-
-  // Rows of values that a slot of this thunk may hold: those that its instruction makes, hands on
-  // or reads, if they lie there. If there are none, all values that lie there.
-  [[nodiscard]] std::vector<uint32_t> Candidates(const executable::Thunk& thunk,
-                                                 const executable::Slice& slice) const;
+  explicit SlotResolver(const PlannedModule& planned);
 
   // For each slot, whether the thunk may depend on what it held before. Where the thunk does not
   // say, it does if a value that its instruction reads lies there, or if another thunk of the same
@@ -35,13 +29,8 @@ class SlotResolver {
   [[nodiscard]] std::vector<bool> FindReads(const executable::Program& program) const;
 
  private:
-  void AddTouched(std::string_view instruction, uint32_t value);
-
   const report::Report& report_;
-  std::unordered_map<std::string_view, std::vector<uint32_t>> touched_;  // by instruction
-  std::unordered_map<std::string_view, std::vector<uint32_t>> read_;
-  std::vector<std::vector<uint32_t>> by_allocation_;
-  std::unordered_map<std::string_view, std::vector<std::string_view>> roots_;
+  std::unordered_map<std::string_view, std::vector<uint32_t>> read_;  // by instruction
 };
 
 }  // namespace stowplan::repack

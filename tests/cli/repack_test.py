@@ -39,12 +39,81 @@ class Repack(CliCase):
         self.assertEqual(self.temporaries(new), 131072)
 
     def test_nothing_is_written_if_nothing_is_lower(self):
-        packed = EXECUTABLES / "cpu-0.11.2" / "constant.bin"
-        answer = self.run_cli("repack", str(packed), "--format=json", "-o", str(self.folder / "none"))
+        low = EXECUTABLES / "cpu-0.11.2" / "fft.bin"
+        answer = self.run_cli("repack", str(low), "--format=json", "-o", str(self.folder / "none"))
         self.assertEqual(answer.code, 0, answer)
         # Nothing lower was found, so nothing is written.
         self.assertFalse(json.loads(answer.out)["is_rewritten"])
         self.assertFalse((self.folder / "none").exists())
+
+    def test_values_are_computed_again(self):
+        new = self.folder / "new.bin"
+        mlp = str(EXECUTABLES / "cpu-0.11.2" / "mlp.bin")
+        answer = self.run_cli("repack", mlp, "--max-cost=50%", "--format=json", "-o", str(new))
+        self.assertEqual(answer.code, 0, answer)
+        report = json.loads(answer.out)
+        self.assertGreater(report["copied_thunks"], 0)
+        self.assertTrue(report["repeats"][0]["source"].startswith("executables.py:"), report)
+        self.assertEqual(self.temporaries(new), report["temporaries_after"])
+        checked = self.run_cli("check", str(new))
+        self.assertEqual(checked.code, 0, checked)
+        once = json.loads(self.run_cli("repack", mlp, "--format=json").out)
+        self.assertLess(report["temporaries_after"], once["temporaries_after"])
+
+    def test_a_budget(self):
+        mlp = str(EXECUTABLES / "cpu-0.11.2" / "mlp.bin")
+        once = json.loads(self.run_cli("repack", mlp, "--format=json").out)
+        enough = once["other_bytes"] + once["temporaries_after"]
+        answer = self.run_cli("repack", mlp, f"--budget={enough - 1}")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("run once more", answer.out)
+        self.assertIn("which fits into", answer.out)
+        answer = self.run_cli("repack", mlp, "--budget=1KiB")
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("does not fit into", answer.out)
+        for option in ("--budget=much", "--max-cost=5", "--max-cost=-1%"):
+            self.assert_bad_use(self.run_cli("repack", mlp, option), option.split("=")[1])
+
+    def cache(self):
+        folder = self.folder / "cache"
+        folder.mkdir()
+        for name in ("conv", "fft"):
+            entry = b"\0\0\0\x07" + (EXECUTABLES / "cpu-0.11.2" / f"{name}.bin").read_bytes()
+            (folder / f"jit_{name}-cache").write_bytes(zlib.compress(entry))
+        (folder / "jit_conv-atime").write_bytes(b"12345678")
+        (folder / "jit_bad-cache").write_bytes((folder / "jit_conv-cache").read_bytes()[:5000])
+        return folder
+
+    def test_a_whole_cache_goes_to_a_folder(self):
+        cache, new = self.cache(), self.folder / "new"
+        before = {path.name: path.read_bytes() for path in cache.iterdir()}
+        answer = self.run_cli("repack", str(cache), "-o", str(new))
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("1 of 2 entries are lower", answer.out)
+        self.assertEqual({path.name: path.read_bytes() for path in cache.iterdir()}, before)
+        after = {path.name: path.read_bytes() for path in new.iterdir()}
+        self.assertEqual(after.keys(), before.keys())
+        changed = [name for name in before if after[name] != before[name]]
+        self.assertEqual(changed, ["jit_conv-cache"])
+        self.assertEqual(self.temporaries(new / "jit_conv-cache"), 131072)
+
+    def test_a_cache_is_changed_only_if_that_is_asked_for(self):
+        cache = self.cache()
+        before = {path.name: path.read_bytes() for path in cache.iterdir()}
+        answer = self.run_cli("repack", str(cache), "--format=json")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertEqual({path.name: path.read_bytes() for path in cache.iterdir()}, before)
+        lower = [row["name"] for row in json.loads(answer.out)["entries"] if row.get("is_rewritten")]
+        self.assertEqual(lower, ["jit_conv-cache"])
+        answer = self.run_cli("repack", str(cache), "--in-place")
+        self.assertEqual(answer.code, 0, answer)
+        after = {path.name: path.read_bytes() for path in cache.iterdir()}
+        self.assertEqual([name for name in before if after[name] != before[name]], lower)
+        self.assert_bad_use(self.run_cli("repack", str(cache), "--in-place", "-o", "x"), "--in-place")
+
+    def test_a_folder_without_executables(self):
+        (self.folder / "empty").mkdir()
+        self.assert_bad_use(self.run_cli("repack", str(self.folder / "empty")), "no file")
 
     def test_a_pickle_is_read_but_not_written(self):
         answer = self.run_cli("repack", str(EXECUTABLES / "cpu-0.11.2" / "mlp.pickle"))

@@ -44,6 +44,25 @@ std::string InRecords(std::string_view input) {
   return options;
 }
 
+// A thunk that runs twice is one more thunk that does the same.
+void CheckCopy(const Executable& executable) {
+  stowplan::executable::Program program = executable.program;
+  std::vector<uint32_t>& first = program.sequences[0].thunks;
+  if (first.empty() || program.thunks[first[0]].sequences.count != 0) return;
+  const std::string before = stowplan::executable::IdentityOf(program, program.thunks[first[0]]);
+  first.push_back(stowplan::executable::AddCopy(program, first[0], "a copy"));
+  const auto written = stowplan::executable::WriteExecutable(executable, {.program = &program});
+  if (!written) return stowplan::fuzz::CheckErrors(written.error());
+  const auto again =
+      stowplan::executable::ReadExecutable(stowplan::Source::FromBytes("copied", *written));
+  if (!again) stowplan::fuzz::Fail("what was copied cannot be read", Render(again.error()));
+  const auto& thunks = again->program.sequences[0].thunks;
+  if (thunks.size() != first.size()) stowplan::fuzz::Fail("a copy is lost", "");
+  const auto& copy = again->program.thunks[thunks.back()];
+  if (stowplan::executable::IdentityOf(again->program, copy) != before)
+    stowplan::fuzz::Fail("a copy does something else", "");
+}
+
 void CheckInput(std::string_view input) {
   const auto source = stowplan::Source::FromBytes("input", input);
   const auto executable = stowplan::executable::ReadExecutable(source);
@@ -61,6 +80,7 @@ void CheckInput(std::string_view input) {
   if (!HasSameThunks(*executable, *again)) stowplan::fuzz::Fail("thunks changed", "");
   if (executable->assignment.places != again->assignment.places)
     stowplan::fuzz::Fail("places changed", "");
+  CheckCopy(*executable);
   (void)stowplan::executable::CompareThunks(
       *executable, *again, stowplan::executable::DeclaredReads(executable->program));
 }

@@ -42,6 +42,11 @@ inline std::string Kernel(std::string_view name, const std::vector<Slice>& reads
   return ThunkMessage(name, 11, kernel);
 }
 
+// The same thunk under another name, as a copy has it.
+inline std::string Renamed(const std::string& thunk, std::string_view name) {
+  return WithBytes(thunk, 2, Message({{1, std::string(name)}}));
+}
+
 inline std::string CustomCall(std::string_view name, const Slice& read, const Slice& write) {
   const std::string buffers =
       Message({{1, Message({{2, SliceMessage(read)}})}, {2, Message({{2, SliceMessage(write)}})}});
@@ -72,7 +77,7 @@ inline std::string Conditional(std::string_view name,
   return ThunkMessage(name, 4, message);
 }
 
-enum class MadeAs : uint8_t { kParameter, kResult, kTemporary };
+enum class MadeAs : uint8_t { kParameter, kResult, kTemporary, kDonated };
 
 struct MadeAllocation {
   MadeAs kind = MadeAs::kTemporary;
@@ -85,8 +90,9 @@ inline std::string AssignmentMessage(const std::vector<MadeAllocation>& allocati
     std::string message;
     AppendVarintField(1, i, message);
     AppendVarintField(2, static_cast<uint64_t>(allocations[i].size), message);
-    if (allocations[i].kind == MadeAs::kParameter) AppendVarintField(5, 1, message);
-    if (allocations[i].kind == MadeAs::kResult) AppendVarintField(7, 1, message);
+    const MadeAs kind = allocations[i].kind;
+    if (kind == MadeAs::kParameter || kind == MadeAs::kDonated) AppendVarintField(5, 1, message);
+    if (kind == MadeAs::kResult || kind == MadeAs::kDonated) AppendVarintField(7, 1, message);
     AppendBytesField(3, message, out);
   }
   return out;

@@ -3,6 +3,7 @@
 #include "executable/thunk_check.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -74,6 +75,103 @@ TEST(CompareThunks, AcceptsAKernelThatRunsTwice) {
   EXPECT_THAT(Compare(original, twice), IsEmpty());
   // The second one is lost: a checker of modules would not see it.
   EXPECT_THAT(Compare(original, {twice[0], twice[1], twice[3]}), Not(IsEmpty()));
+}
+
+// A copy of `f` has a name of its own, as in a module in which its instruction stands twice.
+std::string CopyOfF(int64_t place) {
+  return Renamed(Kernel("f", {In()}, {Heap(place)}), "f.remat");
+}
+
+struct Copied {
+  Thunks original = {Kernel("f", {In()}, {Heap(0)}), Kernel("g", {Heap(0)}, {Heap(64)}),
+                     Kernel("h", {Heap(64)}, {Heap(128)}),
+                     Kernel("k", {Heap(0), Heap(128)}, {Out()})};
+  // `h` lies where `f` did, and the copy of `f` where `g` did.
+  Thunks rewritten = {original[0], original[1], Kernel("h", {Heap(64)}, {Heap(0)}), CopyOfF(64),
+                      Kernel("k", {Heap(64), Heap(0)}, {Out()})};
+};
+
+TEST(CompareThunks, AcceptsCopies) {
+  const Copied copied;
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), IsEmpty());
+}
+
+TEST(CompareThunks, RefusesALostCopy) {
+  Copied copied;
+  copied.rewritten.erase(copied.rewritten.begin() + 3);
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+}
+
+TEST(CompareThunks, RefusesACopyAtTheWrongTime) {
+  Copied copied;
+  std::swap(copied.rewritten[2], copied.rewritten[3]);  // `h` reads what the copy wrote over
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+  copied = Copied();
+  std::swap(copied.rewritten[3], copied.rewritten[4]);  // after its reader
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+}
+
+TEST(CompareThunks, RefusesACopyInTheWrongPlace) {
+  Copied copied;
+  copied.rewritten[3] = CopyOfF(0);  // over what `h` made
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+  copied.rewritten[3] = CopyOfF(128);  // where nobody looks
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+  copied = Copied();
+  copied.rewritten[4] = Kernel("k", {Heap(0), Heap(64)}, {Out()});  // swapped
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+}
+
+TEST(CompareThunks, RefusesACopyOfAnotherKernel) {
+  Copied copied;
+  copied.rewritten[3] = Renamed(Kernel("g", {In()}, {Heap(64)}), "f.remat");
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+  copied.rewritten[3] = Renamed(Kernel("unknown", {In()}, {Heap(64)}), "f.remat");
+  EXPECT_THAT(Compare(copied.original, copied.rewritten),
+              testing::Contains("`f.remat` (kernel) is not a thunk of the original"));
+  // In place, which the kernel was not compiled for.
+  copied.rewritten[3] = Renamed(Kernel("g", {Heap(64)}, {Heap(64)}), "f.remat");
+  EXPECT_THAT(Compare(copied.original, copied.rewritten), Not(IsEmpty()));
+}
+
+TEST(CompareThunks, RefusesACopyOfAnEffect) {
+  const Thunks original = {CustomCall("a", In(), Heap(0)), Kernel("k", {Heap(0)}, {Out()})};
+  const Thunks rewritten = {original[0], Renamed(CustomCall("a", In(), Heap(64)), "a.remat"),
+                            original[1]};
+  EXPECT_THAT(Compare(original, rewritten),
+              testing::Contains("`a.remat` (custom-call) is not a thunk of the original"));
+}
+
+// A parameter that a result overwrites must not be read again afterwards.
+TEST(CompareThunks, RefusesACopyThatReadsAnOverwrittenArgument) {
+  const std::vector<MadeAllocation> donated = {{MadeAs::kDonated, 64}, {MadeAs::kTemporary, 256}};
+  const auto heap = [](int64_t offset) { return Slice{1, offset, 64}; };
+  const Thunks original = {Kernel("f", {In()}, {heap(0)}), Kernel("g", {In()}, {heap(64)}),
+                           Kernel("update", {heap(64)}, {In()}), Kernel("last", {heap(0)}, {In()})};
+  Thunks rewritten = original;
+  rewritten.insert(rewritten.begin() + 2, Renamed(Kernel("f", {In()}, {heap(128)}), "f.remat"));
+  rewritten.back() = Kernel("last", {heap(128)}, {In()});
+  const Executable a = Made(donated, original);
+  EXPECT_THAT(CompareThunks(a, Made(donated, rewritten), DeclaredReads(a.program)), IsEmpty());
+  std::swap(rewritten[2], rewritten[3]);  // the copy comes after the update
+  EXPECT_THAT(CompareThunks(a, Made(donated, rewritten), DeclaredReads(a.program)), Not(IsEmpty()));
+}
+
+TEST(AddCopy, IsWrittenUnderItsName) {
+  const Copied copied;
+  const Executable original = Made(kAllocations, copied.original);
+  Program program = original.program;
+  const uint32_t copy = AddCopy(program, 0, "f.remat");
+  program.slots[program.thunks[copy].slots.begin + 1].slice = Heap(64);
+  program.slots[program.thunks[2].slots.begin + 1].slice = Heap(0);
+  program.slots[program.thunks[3].slots.begin].slice = Heap(64);
+  program.slots[program.thunks[3].slots.begin + 1].slice = Heap(0);
+  program.sequences[0].thunks = {0, 1, 2, copy, 3};
+  const std::vector<std::string> thunks = EncodeThunks(program);
+  EXPECT_THAT(Compare(copied.original, thunks), IsEmpty());
+  const Executable again = Made(kAllocations, thunks);
+  EXPECT_EQ(again.program.thunks[3].name, "f.remat");
+  EXPECT_EQ(again.program.slots_of(again.program.thunks[3])[1].slice, Heap(64));
 }
 
 TEST(CompareThunks, RefusesOtherKernels) {
