@@ -252,12 +252,14 @@ class UnitFinder {
     return !allocation.is_thread_local && !allocation.is_constant && !allocation.is_tuple &&
            HeapFor(executable_.assignment, index).has_value();
   }
-  // What the caller gives or gets, or what is there all the time.
+  // What the caller gives or gets, what is there all the time, and what belongs to a computation
+  // that is called: one kernel may execute all of it, with the places that it was compiled for.
   [[nodiscard]] bool IsPermanent(ValueId id) const {
     const hlo::Instruction& row = changed_.module->instructions[flow_.instruction(id)];
     const bool is_given =
         row.opcode == hlo::Opcode::kParameter && row.parent == changed_.module->entry;
-    return is_given || row.opcode == hlo::Opcode::kConstant || flow_.is_live_out(id) ||
+    return is_given || row.parent != changed_.module->entry ||
+           row.opcode == hlo::Opcode::kConstant || flow_.is_live_out(id) ||
            changed_.module->shapes.is_tuple(flow_.shape(id)) ||
            !changed_.analysis->live.of(id).exists();
   }
