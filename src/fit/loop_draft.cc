@@ -2,6 +2,7 @@
 #include "fit/loop_draft.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,28 @@ std::vector<InstrId> StartsFor(std::vector<InstrId> starts, size_t rank) {
   return starts;
 }
 
+// An element that a loop does not have any more.
+bool IsGone(const Draft::Row& row) {
+  return row.head.opcode == Opcode::kGetTupleElement &&
+         std::ranges::any_of(row.attributes, [](const Attribute& attribute) {
+           return attribute.key == AttributeKey::kIndex && attribute.number() < 0;
+         });
+}
+
+// What the root of a computation needs, as it was given.
+std::set<InstrId> NeededBefore(const Module& module, InstrId root) {
+  std::set<InstrId> needed = {root};
+  std::vector<InstrId> open = {root};
+  while (!open.empty()) {
+    const InstrId id = open.back();
+    open.pop_back();
+    for (const InstrId operand : module.operands_of(id)) {
+      if (needed.insert(operand).second) open.push_back(operand);
+    }
+  }
+  return needed;
+}
+
 }  // namespace
 
 void SetNumber(Draft::Row& row, AttributeKey key, int64_t number) {
@@ -117,6 +140,30 @@ void Prune(Draft& draft, InstrId fusion, CompId part) {
     Forget(draft.row(fusion), AttributeKey::kFrontendAttributes);
   draft.row(fusion).operands = std::move(operands);
   draft.KeepOnly(part, needed);
+}
+
+void DropUnneeded(Draft& draft, const Module& module, CompId computation,
+                  std::span<const uint8_t> effects) {
+  const hlo::Computation& old = module.computations[computation];
+  const std::set<InstrId> was_needed = NeededBefore(module, old.root);
+  std::set<InstrId> kept;
+  std::vector<InstrId> open;
+  const auto keep = [&](InstrId id) {
+    if (kept.insert(id).second) open.push_back(id);
+  };
+  keep(draft.part(computation).root);
+  for (uint32_t k = 0; k < old.count; ++k) {
+    const InstrId id(size_t{old.first.index} + k);
+    if (module.instructions[id].opcode == Opcode::kParameter || effects[id.index] != 0 ||
+        (!was_needed.contains(id) && !IsGone(draft.row(id))))
+      keep(id);
+  }
+  while (!open.empty()) {
+    const InstrId id = open.back();
+    open.pop_back();
+    for (const InstrId operand : draft.row(id).operands) keep(operand);
+  }
+  draft.KeepOnly(computation, {kept.begin(), kept.end()});
 }
 
 std::optional<StackPattern> FindPattern(const Module& module, const LoopPair& pair,

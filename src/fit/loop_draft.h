@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "fit/loop_pairs.h"
@@ -35,6 +36,11 @@ void SetRoot(hlo::Draft& draft, const FusionCopy& copy, hlo::InstrId root);
 // Drops what the root of a fusion's computation does not need, and operands for which there is no
 // parameter then.
 void Prune(hlo::Draft& draft, hlo::InstrId fusion, hlo::CompId part);
+
+// Leaves out rows of a computation that its root needed in the module, and does not any more. What
+// has an effect stays. Elements with negative numbers are gone.
+void DropUnneeded(hlo::Draft& draft, const hlo::Module& module, hlo::CompId computation,
+                  std::span<const uint8_t> effects);
 
 // From what a new stack is copied.
 struct StackPattern {

@@ -14,6 +14,7 @@
 #include "fit/loop_pairs.h"
 #include "fit/loop_values.h"
 #include "fit/save_fewer.h"
+#include "fit/split_updates.h"
 #include "hlo/verify.h"
 #include "target/size.h"
 
@@ -25,7 +26,7 @@ using hlo::Module;
 
 // What a byte costs, in parts of what all recomputation costs for each byte of all stacks. Few
 // programs have more than five different choices.
-constexpr double kPrices[] = {0.01, 0.1, 0.3, 1, 3, 10, 1e6};
+constexpr double kPrices[] = {0.01, 0.1, 0.3, 1, 3, 10, 1000};
 
 int64_t BytesOf(const Module& module, const Target& target, InstrId id) {
   const ByteCount bytes = ByteSize(module.shapes, module.instructions[id].shape, target);
@@ -70,16 +71,26 @@ LoopValues ValuesOf(const LoopFacts& facts, const LoopPair& pair) {
   return {facts.module, pair, facts.target, facts.pure, facts.costs};
 }
 
+// With updates of their own, if there are others.
+SplitModule SplitOrGiven(const Module& module) {
+  if (std::optional<SplitModule> split = SplitUpdates(module);
+      split && hlo::Verify(split->module).empty())
+    return *std::move(split);
+  SplitModule given = {module, {}};
+  for (size_t i = 0; i < module.instructions.size(); ++i)
+    given.origins.instructions.emplace_back(i);
+  for (size_t c = 0; c < module.computations.size(); ++c)
+    given.origins.computations.emplace_back(c);
+  return given;
+}
+
 // Changes one pair after the other; each has rows of its own in the changed module.
 class PointMaker {
  public:
-  PointMaker(const Module& module, const Target& target, double part)
-      : target_(target), part_(part) {
-    point_.module = std::make_shared<const Module>(module);
-    for (size_t i = 0; i < module.instructions.size(); ++i)
-      point_.origins.instructions.emplace_back(i);
-    for (size_t c = 0; c < module.computations.size(); ++c)
-      point_.origins.computations.emplace_back(c);
+  PointMaker(const SplitModule& split, const Target& target, double part, const ModuleTest& accepts)
+      : target_(target), part_(part), accepts_(accepts) {
+    point_.module = std::make_shared<const Module>(split.module);
+    point_.origins = split.origins;
   }
 
   // Nothing if no pair could be changed.
@@ -92,7 +103,8 @@ class PointMaker {
  private:
   // Nothing if all pairs are done.
   std::optional<bool> ChangeNext() {
-    const LoopFacts facts(*point_.module, target_);
+    const std::shared_ptr<const Module> module = point_.module;  // which `facts` refers to
+    const LoopFacts facts(*module, target_);
     for (const LoopPair& pair : facts.pairs) {
       std::string name(facts.module.name(pair.forward));
       name += ' ';
@@ -130,6 +142,8 @@ class PointMaker {
     if (saved.bytes <= 0) return false;
     std::optional<SavedFewer> fewer = SaveFewer(facts.module, pair, values, saved);
     if (!fewer || !hlo::Verify(fewer->module).empty()) return false;
+    auto changed = std::make_shared<const Module>(std::move(fewer->module));
+    if (accepts_ && !accepts_(changed)) return false;
     for (const InstrId id : fewer->repetitions) {
       int64_t bytes = BytesOf(facts.module, target_, id);
       for (const Stack& stack : pair.stacks) {
@@ -142,21 +156,24 @@ class PointMaker {
     for (InstrId& id : fewer->origins.instructions) id = point_.origins.instructions[id.index];
     for (hlo::CompId& id : fewer->origins.computations) id = point_.origins.computations[id.index];
     point_.origins = std::move(fewer->origins);
-    point_.module = std::make_shared<const Module>(std::move(fewer->module));
+    point_.module = std::move(changed);
     return true;
   }
 
   const Target& target_;
   const double part_;
+  const ModuleTest& accepts_;
   LoopPoint point_;
   std::set<std::string> done_;  // names of loops
 };
 
 }  // namespace
 
-std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target) {
+std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target,
+                                      const ModuleTest& accepts) {
   std::vector<LoopPoint> points;
-  const LoopFacts facts(module, target);
+  const SplitModule split = SplitOrGiven(module);
+  const LoopFacts facts(split.module, target);
   std::vector<std::vector<SavedStacks>> choices;
   for (const double part : kPrices) {
     std::vector<SavedStacks> choice;
@@ -164,7 +181,7 @@ std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target
       choice.push_back(ChooseAt(facts, pair, ValuesOf(facts, pair), part));
     if (facts.pairs.empty() || std::ranges::find(choices, choice) != choices.end()) continue;
     choices.push_back(std::move(choice));
-    if (std::optional<LoopPoint> point = PointMaker(module, target, part).Run())
+    if (std::optional<LoopPoint> point = PointMaker(split, target, part, accepts).Run())
       points.push_back(*std::move(point));
   }
   return points;
@@ -175,12 +192,15 @@ LoopSlack FindLoopSlack(const Module& module) {
   slack.may_go.assign(module.instructions.size(), 0);
   std::set<std::pair<InstrId, int64_t>> skipped;  // operands of tuples
   std::set<hlo::CompId> parents;
-  for (const LoopPair& pair : FindLoopPairs(module)) {
-    parents.insert(module.instructions[pair.forward].parent);
-    for (const InstrId loop : {pair.forward, pair.backward}) {
+  const SplitModule split = SplitOrGiven(module);
+  for (const LoopPair& pair : FindLoopPairs(split.module)) {
+    const InstrId forward = split.origins.instructions[pair.forward.index];
+    const InstrId backward = split.origins.instructions[pair.backward.index];
+    parents.insert(module.instructions[forward].parent);
+    for (const InstrId loop : {forward, backward}) {
       slack.loops.push_back(loop);
       for (const Stack& stack : pair.stacks) {
-        const int64_t element = loop == pair.forward ? stack.written : stack.read;
+        const int64_t element = loop == forward ? stack.written : stack.read;
         slack.stacks.emplace_back(loop, element);
         skipped.emplace(module.operands_of(loop)[0], element);
       }

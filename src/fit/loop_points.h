@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,8 +27,11 @@ struct LoopPoint {
   std::vector<Again> again;
 };
 
-// Different ones, by rising cost of what is computed again. Requires a scheduled module.
-std::vector<LoopPoint> FindLoopPoints(const hlo::Module& module, const Target& target);
+// Different ones, by rising cost of what is computed again. Requires a scheduled module. A pair of
+// loops stays as it is if `accepts` rejects the module with the change.
+using ModuleTest = std::function<bool(std::shared_ptr<const hlo::Module> module)>;
+std::vector<LoopPoint> FindLoopPoints(const hlo::Module& module, const Target& target,
+                                      const ModuleTest& accepts = {});
 
 // What a program with fewer stacks may lack, for bounds that hold for it, too.
 struct LoopSlack {

@@ -20,7 +20,7 @@ using Kind = LoopValue::Kind;
 
 constexpr uint32_t kNoVertex = 0xffffffffU;
 // What all values cost together, in units of the network.
-constexpr double kWholeLoop = 1e13;
+constexpr double kWholeLoop = 1e11;
 
 // Whether the instruction is its operand under another name, to the byte.
 bool IsSameBytes(const Module& module, InstrId id) {

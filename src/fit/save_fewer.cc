@@ -79,7 +79,8 @@ class Saver {
         backward_(module, pair.backward),
         is_handed_on_(FindUnchanged(module, pair.forward)),
         is_unchanged_(FindUnchanged(module, pair.backward)),
-        callers_(module.computations.size(), 0) {
+        callers_(module.computations.size(), 0),
+        effects_(order::FindEffects(module)) {
     for (const CompId callee : module.called) ++callers_[callee.index];
   }
 
@@ -100,8 +101,9 @@ class Saver {
     for (const CompId computation :
          {forward_.body, backward_.body, forward_.condition, backward_.condition,
           module_.instructions[pair_.forward].parent}) {
-      DropUnneeded(computation);
-      if (ShrinkFusions(module_, computation, draft_)) DropUnneeded(computation);
+      DropUnneeded(draft_, module_, computation, effects_);
+      if (ShrinkFusions(module_, computation, draft_))
+        DropUnneeded(draft_, module_, computation, effects_);
     }
     SavedFewer fewer;
     std::optional<Module> built = draft_.Build(fewer.origins);
@@ -309,12 +311,12 @@ class Saver {
     const ShapeId shape = module_.instructions[id].shape;
     const auto pattern = FindPattern(module_, pair_, module_.shapes[shape].type);
     if (!pattern) return {};
-    // A copy may be read as long as one likes.
-    const CompId body = forward_.body;
-    for (const InstrId row : draft_.part(body).rows) {
+    // A copy may be read for longer, unless it was made to be overwritten.
+    for (const InstrId row : draft_.part(forward_.body).rows) {
       if (row.index < module_.instructions.size() &&
           module_.instructions[row].opcode == Opcode::kCopy &&
-          module_.instructions[row].shape == shape && values_.ValueOf(row) == values_.ValueOf(id)) {
+          module_.instructions[row].shape == shape && !IsHandedOver(row) &&
+          values_.ValueOf(row) == values_.ValueOf(id)) {
         id = row;
         break;
       }
@@ -329,6 +331,16 @@ class Saver {
     forward_.added_next.push_back(AddUpdate(draft_, module_, *pattern, element, id));
     const InstrId read = HandIn(after);
     return read.is_none() ? read : AddSlice(draft_, module_, *pattern, read, shape);
+  }
+  // Whether someone may write over what the instruction of the forward body has computed.
+  [[nodiscard]] bool IsHandedOver(InstrId id) const {
+    return std::ranges::any_of(draft_.part(forward_.body).rows, [&](InstrId row) {
+      const Draft::Row& user = draft_.row(row);
+      const bool is_other =
+          user.head.opcode == Opcode::kTuple || user.head.opcode == Opcode::kDynamicUpdateSlice ||
+          user.head.opcode == Opcode::kCall || user.head.opcode == Opcode::kConditional;
+      return is_other && std::ranges::find(user.operands, id) != user.operands.end();
+    });
   }
   // A value of the parent as a further element of the backward loop, which hands it on.
   InstrId HandIn(InstrId value) {
@@ -522,49 +534,6 @@ class Saver {
     }
   }
 
-  // Rows that the root needed, and does not any more. What has an effect stays.
-  void DropUnneeded(CompId computation) {
-    if (effects_.empty()) effects_ = order::FindEffects(module_);
-    const hlo::Computation& old = module_.computations[computation];
-    std::set<InstrId> kept;
-    std::vector<InstrId> open;
-    const auto keep = [&](InstrId id) {
-      if (kept.insert(id).second) open.push_back(id);
-    };
-    const std::set<InstrId> was_needed = [&] {
-      std::set<InstrId> needed = {old.root};
-      std::vector<InstrId> stack = {old.root};
-      while (!stack.empty()) {
-        const InstrId id = stack.back();
-        stack.pop_back();
-        for (const InstrId operand : module_.operands_of(id)) {
-          if (needed.insert(operand).second) stack.push_back(operand);
-        }
-      }
-      return needed;
-    }();
-    keep(draft_.part(computation).root);
-    for (uint32_t k = 0; k < old.count; ++k) {
-      const InstrId id(size_t{old.first.index} + k);
-      if (module_.instructions[id].opcode == Opcode::kParameter || effects_[id.index] != 0 ||
-          (!was_needed.contains(id) && !IsGone(id)))
-        keep(id);
-    }
-    while (!open.empty()) {
-      const InstrId id = open.back();
-      open.pop_back();
-      for (const InstrId operand : draft_.row(id).operands) keep(operand);
-    }
-    draft_.KeepOnly(computation, {kept.begin(), kept.end()});
-  }
-  // An element that a loop does not have any more.
-  [[nodiscard]] bool IsGone(InstrId id) const {
-    return module_.instructions[id].opcode == Opcode::kGetTupleElement &&
-           std::ranges::any_of(draft_.row(id).attributes, [](const Attribute& attribute) {
-             return attribute.key == AttributeKey::kIndex && attribute.number() < 0;
-           });
-  }
-
   static constexpr uint32_t kNone = 0xffffffffU;
   const Module& module_;
   const LoopPair& pair_;
@@ -576,7 +545,7 @@ class Saver {
   const std::vector<uint8_t> is_handed_on_;  // by element of the forward loop
   const std::vector<uint8_t> is_unchanged_;  // by element of the backward loop
   std::vector<uint32_t> callers_;            // by computation
-  std::vector<uint8_t> effects_;             // by instruction
+  const std::vector<uint8_t> effects_;       // by instruction
   std::map<std::pair<InstrId, int64_t>, InstrId> elements_;
   std::map<InstrId, InstrId> some_element_;  // by tuple
   std::map<uint32_t, InstrId> made_;         // by value

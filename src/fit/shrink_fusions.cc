@@ -40,6 +40,9 @@ class Shrinker {
       Shrink(fusion, elements);
       is_changed = true;
     }
+    std::vector<InstrId> kept = draft_.part(computation_).rows;
+    std::erase_if(kept, [&](InstrId id) { return gone_.contains(id); });
+    draft_.KeepOnly(computation_, kept);
     return is_changed;
   }
 
@@ -96,8 +99,10 @@ class Shrinker {
     if (operands.size() == 1) {
       draft_.part(part).root = operands[0];
       draft_.row(fusion).head.shape = shapes[0];
-      for (const InstrId reader : elements.begin()->second)
+      for (const InstrId reader : elements.begin()->second) {
         draft_.Replace(computation_, reader, fusion);
+        gone_.insert(reader);
+      }
     } else {
       const hlo::ShapeId shape = draft_.shapes().AddTuple(shapes);
       draft_.row(root).head.shape = shape;
@@ -112,6 +117,7 @@ class Shrinker {
   Draft& draft_;
   std::map<InstrId, Elements> readers_;  // by fusion: those that get elements of its tuple
   std::set<InstrId> other_;              // fusions that are read as a whole
+  std::set<InstrId> gone_;               // elements that are the fusion itself now
 };
 
 }  // namespace

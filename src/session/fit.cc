@@ -301,7 +301,10 @@ class LoopFitter {
   // Takes the better one into `best`.
   void Run(Fitted& best) const {
     if (whole_ <= 0) return;
-    for (const fit::LoopPoint& point : fit::FindLoopPoints(*ordered_.module, target())) {
+    const auto accepts = [&](std::shared_ptr<const hlo::Module> module) {
+      return TryModule(std::move(module), prepared_.setting, ordered_, options_.plan).has_value();
+    };
+    for (const fit::LoopPoint& point : fit::FindLoopPoints(*ordered_.module, target(), accepts)) {
       if (options_.plan.should_stop && options_.plan.should_stop()) return;
       if (std::optional<Fitted> fitted = Try(point, best.facts)) Merge(*std::move(fitted), best);
     }
@@ -318,6 +321,9 @@ class LoopFitter {
     std::optional<PlannedModule> plan =
         TryModule(point.module, prepared_.setting, ordered_, options_.plan);
     if (!plan) return std::nullopt;
+    // Fast memory is scarce.
+    const int64_t fast = prepared_.setting.rules.preset_space;
+    if (fast >= 0 && BytesIn(*plan, fast) > BytesIn(ordered_, fast)) return std::nullopt;
     if (options_.uses_order) {
       Result<PlannedModule> arranged = Plan(*plan, wanted_);
       if (arranged && BytesIn(*arranged, 0) < BytesIn(*plan, 0)) plan = *std::move(arranged);

@@ -9,6 +9,7 @@
 
 #include "fit/loop_pairs.h"
 #include "fit/loop_points.h"
+#include "fit/split_updates.h"
 #include "hlo/verify.h"
 #include "session/fit.h"
 #include "unit/fit/unrolled_meaning.h"
@@ -445,6 +446,53 @@ forward {
     if (module.name(hlo::InstrId(i)) != "both0") continue;
     EXPECT_FALSE(module.shapes.is_tuple(module.instructions[hlo::InstrId(i)].shape));
   }
+}
+
+// One fusion updates both stacks and computes what goes on; each update is left out by itself.
+TEST(Loops, UpdatesAreTakenApart) {
+  std::string text = Loops();
+  Replace(text, "forward {\n", R"(write {
+  q0 = f32[4,1000]{1,0} parameter(0)
+  q1 = f32[4,1000]{1,0} parameter(1)
+  q2 = f32[1000]{0} parameter(2)
+  q3 = f32[1000]{0} parameter(3)
+  q4 = s32[] parameter(4)
+  q5 = s32[] constant(0)
+  q6 = f32[1,1000]{1,0} bitcast(q2)
+  q7 = f32[4,1000]{1,0} dynamic-update-slice(q0, q6, q4, q5)
+  q8 = f32[1000]{0} cosine(q3)
+  q9 = f32[1,1000]{1,0} bitcast(q8)
+  qa = f32[4,1000]{1,0} dynamic-update-slice(q1, q9, q4, q5)
+  qb = f32[1000]{0} sine(q8)
+  ROOT qc = (f32[4,1000]{1,0}, f32[4,1000]{1,0}, f32[1000]{0}) tuple(q7, qa, qb)
+}
+
+forward {
+)");
+  for (const std::string_view line :
+       {"  y = f32[1000]{0} cosine(m5)\n", "  x1 = f32[1,1000]{1,0} bitcast(x)\n",
+        "  y1 = f32[1,1000]{1,0} bitcast(y)\n"})
+    Replace(text, line, "");
+  Replace(text, "xs1 = f32[4,1000]{1,0} dynamic-update-slice(xs, x1, i, zero)",
+          "all = (f32[4,1000]{1,0}, f32[4,1000]{1,0}, f32[1000]{0}) fusion(xs, ys, x, m5, i), "
+          "kind=kLoop, calls=write\n"
+          "  xs1 = f32[4,1000]{1,0} get-tuple-element(all), index=0");
+  Replace(text, "ys1 = f32[4,1000]{1,0} dynamic-update-slice(ys, y1, i, zero)",
+          "ys1 = f32[4,1000]{1,0} get-tuple-element(all), index=1");
+  Replace(text, "next = f32[1000]{0} sine(y)",
+          "next = f32[1000]{0} get-tuple-element(all), index=2");
+  EXPECT_EQ(CountStacks(text), 0U);
+  const hlo::Module module = ReadLoops(text);
+  const std::optional<fit::SplitModule> split = fit::SplitUpdates(module);
+  ASSERT_TRUE(split);
+  EXPECT_TRUE(hlo::Verify(split->module).empty());
+  EXPECT_TRUE(IsSame(split->module, module));
+  const std::vector<fit::LoopPair> pairs = fit::FindLoopPairs(split->module);
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].stacks.size(), 2U);
+  const Fitted fitted = FitLoops(text);
+  EXPECT_LE(fitted.facts.bytes, fitted.facts.given_bytes - 16'000 + 4'000);
+  EXPECT_FALSE(fit::SplitUpdates(ReadLoops(Loops())));
 }
 
 }  // namespace
