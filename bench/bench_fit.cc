@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much less memory the training steps of the corpus need if they compute values twice, at 5, 10
 // and 20 percent more work by the plain cost model, which does not change over time. All plans are
-// made by policy `best` and checked. Steps whose layers are trips of a loop get as much more work as
-// another forward loop takes, by the model of machines: the plain one counts all of an array that
-// a trip updates. Prints the tables of docs/fit.md.
+// made by policy `best` and checked. Steps whose layers are trips of a loop get as much more work
+// as another forward loop takes, by the model of machines: the plain one counts all of an array
+// that a trip updates. Prints the tables of docs/fit.md.
 //
 //     stowplan_bench_fit CORPUS [ONLY]
 //

@@ -25,7 +25,6 @@ using hlo::InstrId;
 using hlo::Module;
 using hlo::Opcode;
 using hlo::ShapeId;
-using Kind = LoopValue::Kind;
 
 // The largest element of its tuple that a loop's configuration mentions; -1 if none.
 int64_t MentionedElement(const Module& module, InstrId loop) {
@@ -155,7 +154,8 @@ class Saver {
         continue;
       }
       bool is_ready = true;
-      if (KeptStackOf(v) == kNone && !IsAdded(v) && values_.values()[v].kind == Kind::kComputed) {
+      if (KeptStackOf(v) == kNone && !IsAdded(v) &&
+          values_.values()[v].kind == LoopValue::Kind::kComputed) {
         for (const uint32_t input : values_.values()[v].inputs) {
           if (made_.contains(input)) continue;
           open.push_back(input);
@@ -187,15 +187,15 @@ class Saver {
       return value.is_slice ? slice : Cast(slice, module_.instructions[value.id].shape, s);
     }
     switch (value.kind) {
-      case Kind::kConstant:
+      case LoopValue::Kind::kConstant:
         return draft_.AddCopyOf(value.id, backward_.body, {});
-      case Kind::kUnchanged:
+      case LoopValue::Kind::kUnchanged:
         return Unchanged(value.element);
-      case Kind::kCounter:
+      case LoopValue::Kind::kCounter:
         return Counter(*values_.SourceOf(value.element));
-      case Kind::kComputed:
+      case LoopValue::Kind::kComputed:
         return value.is_slice ? MakeSlice(pair_.stacks[value.stacks[0]]) : MakeAgain(value.id);
-      case Kind::kOther:
+      case LoopValue::Kind::kOther:
         return {};
     }
     return {};

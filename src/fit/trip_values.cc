@@ -17,7 +17,7 @@ using hlo::InstrId;
 using hlo::Opcode;
 
 // No expression that a compiler makes for an index is larger.
-constexpr int kMostSteps = 256;
+constexpr int kMostEvaluations = 256;
 constexpr int kMostDepth = 32;
 
 bool IsInRange(ElementType type, int64_t value) {
@@ -58,7 +58,7 @@ class ScalarEvaluator {
       : module_(module), elements_(elements) {}
 
   std::optional<int64_t> Find(InstrId id, const Scope* scope, int depth) {
-    if (++steps_ > kMostSteps || depth > kMostDepth) return std::nullopt;
+    if (++steps_ > kMostEvaluations || depth > kMostDepth) return std::nullopt;
     const hlo::ShapeId shape = module_.instructions[id].shape;
     const ElementType type = module_.shapes[shape].type;
     if (type == ElementType::kTuple || !module_.shapes.dims(shape).empty()) return std::nullopt;
