@@ -12,8 +12,8 @@
 namespace stowplan::fit {
 
 // Tasks of more nodes or lives have too many states.
-inline constexpr size_t kMostExactNodes = 10;
-inline constexpr size_t kMostExactLives = 16;
+inline constexpr size_t kMostExactNodes = 24;
+inline constexpr size_t kMostExactLives = 40;
 
 // The cheapest sequence of every peak that is possible: no sequence is below the curve. Nothing if
 // the task is too large, or the search took too long.
