@@ -2,7 +2,6 @@
 #include "fit/bound.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "fit/load_bound.h"
@@ -23,13 +22,20 @@ size_t CountOfCuts(const Task& task, size_t each) {
 }  // namespace
 
 Bound FindBound(const Task& task, const std::function<bool()>& should_stop) {
+  return FindBound(task, std::span<const uint8_t>(), should_stop);
+}
+
+Bound FindBound(const Task& task, std::span<const uint8_t> is_gone,
+                const std::function<bool()>& should_stop) {
   std::vector<int64_t> own(task.size());
   for (Node i = 0; i < task.size(); ++i) own[i] = OwnBytes(task, i);
-  std::vector<Node> widest(task.size());
-  std::iota(widest.begin(), widest.end(), 0);
+  std::vector<Node> widest;
+  for (Node i = 0; i < task.size(); ++i) {
+    if (is_gone.empty() || is_gone[i] == 0) widest.push_back(i);
+  }
   std::ranges::stable_sort(widest, std::greater(), [&](Node node) { return own[node]; });
   if (widest.size() > CountOfCuts(task, 1)) widest.resize(CountOfCuts(task, 1));
-  LoadBounder bounder(task);
+  LoadBounder bounder(task, is_gone);
   Bound bound;
   for (const Node node : widest) {
     if (should_stop && should_stop()) break;

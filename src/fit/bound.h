@@ -18,6 +18,10 @@ struct Bound {
   int64_t own = 0;  // of these: what the witness itself reads and makes
 };
 Bound FindBound(const Task& task, const std::function<bool()>& should_stop = {});
+// `is_gone`: by node, whether it may be left out of the program; empty: none may. What only such
+// nodes make should have no size.
+Bound FindBound(const Task& task, std::span<const uint8_t> is_gone,
+                const std::function<bool()>& should_stop = {});
 
 // Of sequences whose extra cost is at most `most_cost`. Looks at the nodes of the largest loads in
 // `sequence`, which should be a good one of that cost: others cannot show that it is best.

@@ -50,19 +50,17 @@ struct Sets {
     makes.assign(count, 0);
     endable.assign(count, 0);
     before.assign(count, 0);
-    closers.assign(count, 0);
+    overwritten.assign(count, 0);
     for (uint32_t i = 0; i < task.problem.lives.size(); ++i) {
       const order::Life& life = task.problem.lives[i];
       bytes.push_back(life.is_capped ? 0 : life.size);
       if (life.begin == kNoNode) start |= Only(i);
       if (life.lasts) lasting |= Only(i);
+      if (task.overwriters[i] != kNoNode) overwritten[task.overwriters[i]] |= Only(i);
     }
     for (Node i = 0; i < count; ++i) {
       for (const uint32_t life : task.makes[i]) makes[i] |= Only(life);
-      for (const uint32_t life : task.reads[i]) {
-        reads[i] |= Only(life);
-        if (task.overwriters[life] != kNoNode) closers[i] |= 1U << task.overwriters[life];
-      }
+      for (const uint32_t life : task.reads[i]) reads[i] |= Only(life);
       for (const Node b : task.problem.before[i]) before[i] |= 1U << b;
       for (const order::Overwrite& overwrite : task.problem.overwrites_at(i))
         endable[i] |= Only(overwrite.operand) & ~lasting;
@@ -71,16 +69,17 @@ struct Sets {
 
   [[nodiscard]] int64_t BytesOf(Set lives) const {
     int64_t sum = 0;
-    for (; lives != 0; lives &= lives - 1) sum += bytes[static_cast<size_t>(std::countr_zero(lives))];
+    for (; lives != 0; lives &= lives - 1)
+      sum += bytes[static_cast<size_t>(std::countr_zero(lives))];
     return sum;
   }
 
   std::vector<int64_t> bytes;  // by life
   std::vector<Set> reads;      // by node
   std::vector<Set> makes;
-  std::vector<Set> endable;    // what may be written over
+  std::vector<Set> endable;  // what may be written over
   std::vector<Nodes> before;
-  std::vector<Nodes> closers;  // who overwrites what it reads
+  std::vector<Set> overwritten;  // what is gone once it runs
   Set start = 0;
   Set lasting = 0;
 };
@@ -121,8 +120,7 @@ class ExactSearch {
   [[nodiscard]] static bool Has(Nodes nodes, Node node) { return ((nodes >> node) & 1U) != 0; }
 
   [[nodiscard]] bool CanRun(const Memory& memory, Node node) const {
-    if ((sets_.reads[node] & ~memory.held) != 0 || (sets_.closers[node] & memory.done) != 0)
-      return false;
+    if ((sets_.reads[node] & ~memory.held) != 0) return false;
     if (!Has(memory.done, node)) return (sets_.before[node] & ~memory.done) == 0;
     return task_.can_repeat[node] != 0 && (sets_.makes[node] & ~memory.held) != 0;
   }
@@ -138,7 +136,7 @@ class ExactSearch {
     // Sources have lower numbers.
     for (auto i = static_cast<Node>(task_.size()); i-- > 0;) {
       if (!Has(memory.done, i) || (sets_.makes[i] & needed & ~memory.held) == 0) continue;
-      if (task_.can_repeat[i] == 0 || (sets_.closers[i] & memory.done) != 0) return kNever;
+      if (task_.can_repeat[i] == 0) return kNever;
       needed |= sets_.reads[i];
       again |= 1U << i;
       cost += task_.costs[i];
@@ -209,8 +207,9 @@ class ExactSearch {
     const Set useful = UsefulIn(done) | sets_.lasting;
     if ((promised & ~useful) != 0) return;
     // What nobody can read any more ends in any case.
-    const Set ended = sets_.endable[node] & ~useful;
-    const Set endable = sets_.endable[node] & useful & ~promised;
+    const Set gone = sets_.overwritten[node];
+    const Set ended = sets_.endable[node] & (gone | ~useful);
+    const Set endable = sets_.endable[node] & useful & ~promised & ~gone;
     for (Set ends = endable;; ends = (ends - 1) & endable) {
       const int64_t saved = Saved(node, ended | ends);
       Set stays = 0;
@@ -219,7 +218,7 @@ class ExactSearch {
         if (Saved(node, ended | ends | one) < saved) stays |= one;
       }
       Keep(memory.held & ~fixed, fixed & ~ends, limit_ - least + saved, [&](Set held) {
-        Reach({done, held & useful, promised | stays}, next, memory, node);
+        Reach({done, held & useful & ~gone, promised | stays}, next, memory, node);
       });
       if (ends == 0) break;
     }

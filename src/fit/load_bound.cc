@@ -43,11 +43,8 @@ int64_t OwnBytes(const Task& task, Node node) {
   return std::max<int64_t>(bytes - most, 0);
 }
 
-LoadBounder::LoadBounder(const Task& task)
-    : task_(task),
-      sides_(task.size()),
-      ran_(task.size()),
-      runs_(task.size()) {
+LoadBounder::LoadBounder(const Task& task, std::span<const uint8_t> is_gone)
+    : task_(task), is_gone_(is_gone), sides_(task.size()), ran_(task.size()), runs_(task.size()) {
   uint32_t most = 0;
   for (const uint32_t buffer : task.buffers) most = std::max(most, buffer);
   rounds_.assign(size_t{most} + 1, 0);
@@ -59,7 +56,7 @@ void LoadBounder::Mark(Node node, const Lists& next, Side side) {
     const Node from = stack_.back();
     stack_.pop_back();
     for (const Node to : next[from]) {
-      if (sides_[to] == side) continue;
+      if (sides_[to] == side || sides_[to] == Side::kGone) continue;
       sides_[to] = side;
       stack_.push_back(to);
     }
@@ -68,6 +65,9 @@ void LoadBounder::Mark(Node node, const Lists& next, Side side) {
 
 void LoadBounder::FindSides(Node node) {
   std::ranges::fill(sides_, Side::kFree);
+  for (Node i = 0; i < is_gone_.size(); ++i) {
+    if (is_gone_[i] != 0) sides_[i] = Side::kGone;
+  }
   Mark(node, task_.problem.before, Side::kBefore);
   Mark(node, task_.problem.after, Side::kAfter);
   sides_[node] = Side::kAfter;
@@ -88,6 +88,9 @@ void LoadBounder::AddNodes(double price) {
         ran_[i] = kSink;
         runs_[i] = task_.can_repeat[i] == 0 ? kSink : network_.AddVertex();
         if (runs_[i] != kSink) network_.AddEdge(runs_[i], kSink, priced(i));
+        break;
+      case Side::kGone:
+        ran_[i] = runs_[i] = kSink;
         break;
       case Side::kFree:
         ran_[i] = network_.AddVertex();
@@ -153,7 +156,8 @@ void LoadBounder::AddLives(Node node) {
     if (row.is_capped || row.size == 0 || !IsFixed(life) || !Take(life)) continue;
     fixed_ += row.size;
   }
-  // Of lives of one buffer, no more than one is in memory in any sequence, so all may be there.
+  // Of lives of one buffer, no two are needed from the same bytes in any sequence, so all may be
+  // there.
   for (uint32_t life = 0; life < task_.problem.lives.size(); ++life) {
     const order::Life& row = task_.problem.lives[life];
     if (!row.is_capped && row.size > 0 && rounds_[task_.buffers[life]] != round_)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fit/task.h"
@@ -21,7 +22,8 @@ int64_t OwnBytes(const Task& task, Node node);
 
 class LoadBounder {
  public:
-  explicit LoadBounder(const Task& task);
+  // `is_gone`: by node, whether it may be left out of the program; empty: none may.
+  explicit LoadBounder(const Task& task, std::span<const uint8_t> is_gone = {});
 
   // Without a limit of cost.
   int64_t LeastLoad(Node node) { return LeastLoadAt(node, 0, 0); }
@@ -32,7 +34,7 @@ class LoadBounder {
  private:
   // `price`: bytes for a unit of cost.
   int64_t LeastLoadAt(Node node, double price, double most_cost);
-  enum class Side : uint8_t { kFree, kBefore, kAfter };
+  enum class Side : uint8_t { kFree, kBefore, kAfter, kGone };
   void FindSides(Node node);
   void Mark(Node node, const Lists& next, Side side);
   void AddNodes(double price);
@@ -43,11 +45,12 @@ class LoadBounder {
   [[nodiscard]] double CostOfCut() const;
 
   const Task& task_;
+  const std::span<const uint8_t> is_gone_;
   std::vector<Side> sides_;
   std::vector<Node> stack_;
-  std::vector<uint32_t> ran_;      // by node: a vertex on the sink's side if it has run
-  std::vector<uint32_t> runs_;     // by node: one on the source's side if it runs later
-  std::vector<uint32_t> rounds_;   // by buffer: when it was counted last
+  std::vector<uint32_t> ran_;     // by node: a vertex on the sink's side if it has run
+  std::vector<uint32_t> runs_;    // by node: one on the source's side if it runs later
+  std::vector<uint32_t> rounds_;  // by buffer: when it was counted last
   uint32_t round_ = 0;
   int64_t fixed_ = 0;
   order::Network network_;

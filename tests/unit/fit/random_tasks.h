@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ class RandomTasks {
   uint32_t Draw(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
 
   // Nodes that read some earlier ones. A rich task has inner needs, lives from before and to the
-  // end, nodes that may not be repeated, writes in place and overwritten arguments.
+  // end, nodes that may not be repeated, writes in place, chains of these, and overwritten arguments.
   Task AnyGraph(uint32_t nodes, bool is_rich) {
     Parts parts;
     for (Node i = 0; i < nodes; ++i) {
@@ -41,6 +42,7 @@ class RandomTasks {
         if (touch + 1 < nodes) parts.problem.edges.emplace_back(touch, nodes - 1);
       }
     }
+    if (is_rich) AddChains(parts, 3);
     return Make(std::move(parts));
   }
 
@@ -64,6 +66,7 @@ class RandomTasks {
       Add(parts, std::move(reads), is_result ? 1 + Draw(3) : 5 + Draw(20), is_result, 3);
       if (!is_result) gradient = i;
     }
+    AddChains(parts, 6);
     return Make(std::move(parts));
   }
 
@@ -74,7 +77,31 @@ class RandomTasks {
     std::vector<uint8_t> can_repeat;
     std::vector<Node> overwriters;  // by life
     std::vector<uint32_t> results;  // by node: its first life
+    std::vector<uint32_t> buffers;  // by life
   };
+  // Some results are written over the last thing that is read of what their nodes read.
+  void AddChains(Parts& parts, uint32_t share) {
+    parts.buffers.resize(parts.problem.lives.size());
+    std::iota(parts.buffers.begin(), parts.buffers.end(), 0);
+    for (Node node = 0; node < parts.results.size(); ++node) {
+      const uint32_t read = parts.results[node];
+      const std::vector<Node>& touches = parts.problem.touches[read];
+      if (touches.empty() || parts.problem.lives[read].lasts || Draw(share) != 0) continue;
+      const Node overwriter = std::ranges::max(touches);
+      const uint32_t result = parts.results[overwriter];
+      if (parts.buffers[result] != result) continue;
+      for (const Node touch : touches) {
+        if (touch != overwriter) parts.problem.edges.emplace_back(touch, overwriter);
+      }
+      parts.overwriters[read] = overwriter;
+      parts.buffers[result] = parts.buffers[read];
+      parts.problem.lives[result].size = parts.problem.lives[read].size;
+      std::erase_if(parts.problem.overwrites, [&](const order::Overwrite& overwrite) {
+        return overwrite.output == result || overwrite.operand == read;
+      });
+      parts.problem.overwrites.push_back({overwriter, result, read});
+    }
+  }
   static void AddLife(Parts& parts, int64_t size, Node begin, std::vector<Node> touches,
                       Node overwriter) {
     parts.problem.lives.push_back({.size = size, .begin = begin});
@@ -102,7 +129,8 @@ class RandomTasks {
   }
   static Task Make(Parts parts) {
     return MakeTask(order::MakeProblem(std::move(parts.problem)), std::move(parts.costs),
-                    std::move(parts.can_repeat), std::move(parts.overwriters));
+                    std::move(parts.can_repeat), std::move(parts.overwriters),
+                    std::move(parts.buffers), true);
   }
 
   std::mt19937 random_;
