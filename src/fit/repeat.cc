@@ -81,8 +81,10 @@ class Repeater {
       const uint32_t life = reads[next++];
       const bool is_lost = IsLost(task_, life, times_, 0);
       if (is_lost && !CanRepeat(life)) {
-        refused_ = {stack_.size() > 1 && latest_[node] <= place_ ? latest_[node]
-                                                                 : AnyOverwritten()};
+        // Only what was chosen can be left out the next time.
+        const uint32_t latest = latest_[node];
+        const bool is_own = stack_.size() > 1 && latest <= place_ && is_chosen_[latest] != 0;
+        refused_ = {is_own ? latest : AnyOverwritten()};
         return false;
       }
       if (is_lost || IsMissing(life)) stack_.emplace_back(task_.problem.lives[life].begin, 0);

@@ -13,9 +13,9 @@
 
 namespace stowplan::fit {
 
-class RandomTasks {
+class SmallTasks {
  public:
-  explicit RandomTasks(uint32_t seed) : random_(seed) {}
+  explicit SmallTasks(uint32_t seed) : random_(seed) {}
 
   uint32_t Draw(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
 
