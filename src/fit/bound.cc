@@ -12,12 +12,12 @@ namespace {
 
 // Nodes that need the most by themselves are looked at, as each takes a cut through everything.
 constexpr size_t kMostNodes = 64;
-constexpr size_t kFewestNodes = 4;
+constexpr size_t kFewestNodes = 1;
 // How many nodes all cuts may have together.
-constexpr size_t kMostEffort = 2'000'000;
+constexpr size_t kBoundEffort = 1'000'000;
 
 size_t CountOfCuts(const Task& task, size_t each) {
-  return std::clamp(kMostEffort / (each * (task.size() + 1)), kFewestNodes, kMostNodes);
+  return std::clamp(kBoundEffort / (each * (task.size() + 1)), kFewestNodes, kMostNodes);
 }
 
 }  // namespace

@@ -44,10 +44,7 @@ int64_t OwnBytes(const Task& task, Node node) {
 }
 
 LoadBounder::LoadBounder(const Task& task)
-    : task_(task),
-      sides_(task.size()),
-      ran_(task.size()),
-      runs_(task.size()) {
+    : task_(task), sides_(task.size()), ran_(task.size()), runs_(task.size()) {
   uint32_t most = 0;
   for (const uint32_t buffer : task.buffers) most = std::max(most, buffer);
   rounds_.assign(size_t{most} + 1, 0);

@@ -45,9 +45,9 @@ class LoadBounder {
   const Task& task_;
   std::vector<Side> sides_;
   std::vector<Node> stack_;
-  std::vector<uint32_t> ran_;      // by node: a vertex on the sink's side if it has run
-  std::vector<uint32_t> runs_;     // by node: one on the source's side if it runs later
-  std::vector<uint32_t> rounds_;   // by buffer: when it was counted last
+  std::vector<uint32_t> ran_;     // by node: a vertex on the sink's side if it has run
+  std::vector<uint32_t> runs_;    // by node: one on the source's side if it runs later
+  std::vector<uint32_t> rounds_;  // by buffer: when it was counted last
   uint32_t round_ = 0;
   int64_t fixed_ = 0;
   order::Network network_;
