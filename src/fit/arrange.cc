@@ -74,7 +74,7 @@ order::ProblemParts PartsOf(const Task& task, std::span<const Node> sequence, co
 }  // namespace
 
 Sequence Arrange(const Task& task, std::span<const Node> sequence,
-                 const std::function<bool()>& should_stop) {
+                 const std::function<bool()>& should_stop, std::optional<int64_t> effort) {
   Trace trace;
   FindTrace(task, sequence, trace);
   const order::Problem problem = order::MakeProblem(PartsOf(task, sequence, trace));
@@ -82,6 +82,7 @@ Sequence Arrange(const Task& task, std::span<const Node> sequence,
   size_t cuts = 0;
   const order::Answer answer = order::Solve(
       problem, {.should_stop = [&] { return ++cuts > most_cuts || (should_stop && should_stop()); },
+                .effort = effort,
                 .needs_bound = false});
   Sequence arranged;
   arranged.reserve(sequence.size());

@@ -18,11 +18,12 @@
 namespace stowplan::fit {
 namespace {
 
-constexpr size_t kMostSteps = 200'000;
+constexpr size_t kMostSteps = 100'000;
+constexpr size_t kMostPicks = 4'000'000;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 using Set = uint64_t;  // of lives
-using Nodes = uint32_t;
+using Nodes = uint64_t;
 
 Set Only(uint32_t life) { return Set{1} << life; }
 
@@ -61,7 +62,7 @@ struct Sets {
     for (Node i = 0; i < count; ++i) {
       for (const uint32_t life : task.makes[i]) makes[i] |= Only(life);
       for (const uint32_t life : task.reads[i]) reads[i] |= Only(life);
-      for (const Node b : task.problem.before[i]) before[i] |= 1U << b;
+      for (const Node b : task.problem.before[i]) before[i] |= Nodes{1} << b;
       for (const order::Overwrite& overwrite : task.problem.overwrites_at(i))
         endable[i] |= Only(overwrite.operand) & ~lasting;
     }
@@ -88,23 +89,25 @@ class ExactSearch {
  public:
   ExactSearch(const Task& task, const std::function<bool()>& should_stop)
       : task_(task), should_stop_(should_stop), sets_(task) {
-    for (Node i = 0; i < task.size(); ++i) all_ |= 1U << i;
+    for (Node i = 0; i < task.size(); ++i) all_ |= Nodes{1} << i;
   }
 
-  std::optional<Curve> Run() {
-    Curve curve;
+  ExactPart Run() {
+    ExactPart part;
+    Curve& curve = part.curve;
     int64_t limit = std::numeric_limits<int64_t>::max();
     while (true) {
       std::optional<Point> point = Cheapest(limit);
-      if (is_stopped_) return std::nullopt;
+      if (is_stopped_) return part;
       if (!point) break;
-      if (point->peak > limit) return std::nullopt;
+      if (point->peak > limit) return part;
       limit = point->peak - 1;
       // The same cost with a lower peak.
       if (!curve.empty() && curve.back().cost >= point->cost) curve.pop_back();
       curve.push_back(*std::move(point));
     }
-    return curve;
+    part.is_whole = true;
+    return part;
   }
 
  private:
@@ -125,6 +128,13 @@ class ExactSearch {
     return task_.can_repeat[node] != 0 && (sets_.makes[node] & ~memory.held) != 0;
   }
 
+  bool IsStopped() {
+    const bool asks = should_stop_ && (steps_ + picks_) % 1024 == 0;
+    is_stopped_ =
+        is_stopped_ || steps_ > kMostSteps || picks_ > kMostPicks || (asks && should_stop_());
+    return is_stopped_;
+  }
+
   // What must be computed again in any case; never: that is not possible.
   [[nodiscard]] double CostToCome(const Memory& memory) const {
     Set needed = 0;
@@ -138,7 +148,7 @@ class ExactSearch {
       if (!Has(memory.done, i) || (sets_.makes[i] & needed & ~memory.held) == 0) continue;
       if (task_.can_repeat[i] == 0) return kNever;
       needed |= sets_.reads[i];
-      again |= 1U << i;
+      again |= Nodes{1} << i;
       cost += task_.costs[i];
     }
     return (needed & sets_.start & ~memory.held) != 0 ? kNever : cost;
@@ -169,10 +179,8 @@ class ExactSearch {
       mark.is_final = true;
       const double cost = mark.cost;
       if (memory.done == all_ && memory.promised == 0) return PointAt(memory, cost);
-      if (++steps_ > kMostSteps || (should_stop_ && steps_ % 1024 == 0 && should_stop_())) {
-        is_stopped_ = true;
-        return std::nullopt;
-      }
+      ++steps_;
+      if (IsStopped()) return std::nullopt;
       if (IsBeaten(memory, cost)) continue;
       for (Node i = 0; i < task_.size(); ++i) {
         if (CanRun(memory, i)) RunNode(memory, i, cost);
@@ -203,7 +211,7 @@ class ExactSearch {
     const Set promised = memory.promised & ~sets_.reads[node];
     const Set fixed = sets_.reads[node] | (memory.held & sets_.lasting) | promised | makes;
     const int64_t least = sets_.BytesOf(fixed) + twice + task_.problem.inner[node];
-    const Nodes done = memory.done | (1U << node);
+    const Nodes done = memory.done | (Nodes{1} << node);
     const Set useful = UsefulIn(done) | sets_.lasting;
     if ((promised & ~useful) != 0) return;
     // What nobody can read any more ends in any case.
@@ -240,10 +248,12 @@ class ExactSearch {
   template <typename Reacher>
   void Pick(std::span<const uint32_t> choices, size_t k, Set kept, int64_t room, int64_t least,
             const Reacher& reach) {
+    ++picks_;
     if (k == choices.size()) {
       if (least > room) reach(kept);
       return;
     }
+    if (IsStopped()) return;
     const int64_t bytes = sets_.bytes[choices[k]];
     if (bytes <= room) Pick(choices, k + 1, kept | Only(choices[k]), room - bytes, least, reach);
     if (bytes > 0) Pick(choices, k + 1, kept, room, std::min(least, bytes), reach);
@@ -294,15 +304,21 @@ class ExactSearch {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::vector<uint32_t> choices_;
   size_t steps_ = 0;
+  size_t picks_ = 0;
   bool is_stopped_ = false;
 };
 
 }  // namespace
 
-std::optional<Curve> SolveExactly(const Task& task, const std::function<bool()>& should_stop) {
-  if (task.size() > kMostExactNodes || task.problem.lives.size() > kMostExactLives)
-    return std::nullopt;
+ExactPart SolveFromAbove(const Task& task, const std::function<bool()>& should_stop) {
+  if (task.size() > kMostExactNodes || task.problem.lives.size() > kMostExactLives) return {};
   return ExactSearch(task, should_stop).Run();
+}
+
+std::optional<Curve> SolveExactly(const Task& task, const std::function<bool()>& should_stop) {
+  ExactPart part = SolveFromAbove(task, should_stop);
+  if (!part.is_whole) return std::nullopt;
+  return std::move(part.curve);
 }
 
 }  // namespace stowplan::fit

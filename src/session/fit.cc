@@ -48,7 +48,8 @@ class Fitter {
       STOWPLAN_TRY(const Entry entry, EntryBy(prepared_.setting.rules, costs));
       STOWPLAN_TRY(const Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
       SetBound(exact, facts);
-      Choose(entry.task, entry.graph, fitted, facts);
+      const fit::Sequence least = Choose(entry.task, entry.graph, fitted, facts);
+      SetCostBound(exact.task, least, facts);
       if (options_.uses_order && facts.bytes < facts.ordered_bytes) ArrangeAgain(fitted, facts);
     }
     fitted.facts = std::move(facts);
@@ -78,7 +79,7 @@ class Fitter {
   }
 
   void SetBound(const Entry& entry, FitFacts& facts) const {
-    const fit::Bound bound = fit::FindBound(entry.task);
+    const fit::Bound bound = fit::FindBound(entry.task, options_.plan.should_stop);
     for (const report::Allocation& allocation : ordered_.report->allocations.rows()) {
       const bool is_fixed =
           allocation.is_constant || (allocation.parameter && !allocation.is_maybe_live_out);
@@ -91,10 +92,17 @@ class Fitter {
       facts.witness = ordered_.module->name(entry.graph.instructions[bound.witness]);
   }
 
-  void Choose(const fit::Task& task, const order::Graph& graph, Fitted& chosen,
-              FitFacts& facts) const {
+  void SetCostBound(const fit::Task& task, const fit::Sequence& least, FitFacts& facts) const {
+    const fit::Bound bound = fit::FindBoundAt(task, least, options_.max_cost * fit::WholeCost(task),
+                                              options_.plan.should_stop);
+    facts.cost_bound = std::max(facts.bound, SaturatingAdd(facts.bound_fixed, bound.bytes));
+  }
+
+  // Returns the sequence of least memory.
+  fit::Sequence Choose(const fit::Task& task, const order::Graph& graph, Fitted& chosen,
+                       FitFacts& facts) const {
     const double whole = fit::WholeCost(task);
-    if (whole <= 0) return;
+    if (whole <= 0) return fit::GivenSequence(task);
     const int64_t given_peak = fit::FindPeak(task, fit::GivenSequence(task));
     fit::SearchOptions search = {.most_cost = options_.max_cost * whole,
                                  .least_peak = 0,
@@ -138,6 +146,7 @@ class Fitter {
       // As much lower as the plan is too high.
       aim -= std::max<int64_t>(bytes - *options_.budget, 0);
     }
+    return curve.back().sequence;
   }
 
   // What is best for less memory may run in yet another order.

@@ -246,8 +246,9 @@ TEST(FitExact, LargerTasksWithChainsAreSound) {
     for (const Point& point : found) {
       std::vector<int64_t> counts(task.size(), 0);
       for (const Node node : point.sequence) ++counts[node];
-      for (const Node overwriter : task.overwriters) {
-        if (overwriter != kNoNode && counts[overwriter] > 1) ++repeated;
+      for (uint32_t life = 0; life < task.overwriters.size(); ++life) {
+        const Node begin = task.problem.lives[life].begin;
+        if (task.overwriters[life] != kNoNode && begin != kNoNode && counts[begin] > 1) ++repeated;
       }
     }
   }
