@@ -53,11 +53,19 @@ order::ProblemParts PartsOf(const Task& task, std::span<const Node> sequence, co
     }
   }
   // Who reads a value comes before who overwrites it, repetitions too.
+  std::vector<uint32_t> overwritten(trace.versions.size(), kAtStart);  // where
   for (uint32_t p = 0; p < count; ++p) {
-    for (const uint32_t life : task.reads[sequence[p]]) {
-      const Node overwriter = task.overwriters[life];
-      if (overwriter != kNoNode && first[overwriter] > p)
-        parts.edges.emplace_back(p, first[overwriter]);
+    const Node node = sequence[p];
+    for (const uint32_t v : trace.reads_at(task, node, p)) {
+      if (task.overwriters[trace.versions[v].life] == node) overwritten[v] = p;
+    }
+  }
+  for (uint32_t p = 0; p < count; ++p) {
+    for (const uint32_t v : trace.reads_at(task, sequence[p], p)) {
+      const Node overwriter = task.overwriters[trace.versions[v].life];
+      if (overwriter == kNoNode) continue;
+      const uint32_t end = overwritten[v] != kAtStart ? overwritten[v] : first[overwriter];
+      if (end != kAtStart && end > p) parts.edges.emplace_back(p, end);
     }
   }
   return parts;
@@ -66,7 +74,7 @@ order::ProblemParts PartsOf(const Task& task, std::span<const Node> sequence, co
 }  // namespace
 
 Sequence Arrange(const Task& task, std::span<const Node> sequence,
-                 const std::function<bool()>& should_stop) {
+                 const std::function<bool()>& should_stop, std::optional<int64_t> effort) {
   Trace trace;
   FindTrace(task, sequence, trace);
   const order::Problem problem = order::MakeProblem(PartsOf(task, sequence, trace));
@@ -74,6 +82,7 @@ Sequence Arrange(const Task& task, std::span<const Node> sequence,
   size_t cuts = 0;
   const order::Answer answer = order::Solve(
       problem, {.should_stop = [&] { return ++cuts > most_cuts || (should_stop && should_stop()); },
+                .effort = effort,
                 .needs_bound = false});
   Sequence arranged;
   arranged.reserve(sequence.size());

@@ -66,9 +66,16 @@ void Chooser::FindValues(std::span<const Node> sequence, const Trace& trace, uin
   }
   for (const uint32_t v : trace.reads_at(task_, sequence[place], place))
     values_[trace.versions[v].life].bytes = 0;
+  // What is overwritten does not stay, however small it is.
+  for (uint32_t i = 0; i < values_.size(); ++i) {
+    if (!IsLost(task_, i, latest_, kNowhere)) continue;
+    values_[i].is_lost = true;
+    values_[i].bytes = std::max<int64_t>(lives[i].size, 1);
+  }
 }
 
-// What may be repeated after the place: its operands must not be overwritten by then.
+// What may be repeated after the place: its operands must not be overwritten by then, or be
+// repeated, too.
 void Chooser::FindOpen(uint32_t place, std::span<const uint8_t> is_banned) {
   is_open_.assign(task_.size(), 0);
   for (Node i = 0; i < task_.size(); ++i) {
@@ -76,8 +83,8 @@ void Chooser::FindOpen(uint32_t place, std::span<const uint8_t> is_banned) {
         is_banned[i] != 0)
       continue;
     is_open_[i] = std::ranges::none_of(task_.reads[i], [&](uint32_t life) {
-      const Node overwriter = task_.overwriters[life];
-      return overwriter != kNoNode && latest_[overwriter] != kNowhere;
+      const Node begin = task_.problem.lives[life].begin;
+      return values_[life].is_lost && (begin == kNoNode || is_open_[begin] == 0);
     });
   }
 }
@@ -109,7 +116,9 @@ void Chooser::Build(double price) {
         }
         to = vertices_[node];
       }
-      network_.AddEdge(value.vertex, to, capacity(static_cast<double>(value.bytes) * unit));
+      network_.AddEdge(value.vertex, to,
+                       value.is_lost ? order::Network::kUnlimited
+                                     : capacity(static_cast<double>(value.bytes) * unit));
     }
     if (from != order::Network::kSource || value.is_needed)
       network_.AddEdge(from, value.vertex, order::Network::kUnlimited);

@@ -38,6 +38,7 @@ class Chooser {
     uint32_t vertex = 0;
     int64_t bytes = 0;       // if it stays
     bool is_needed = false;  // after the place, by what is there anyway
+    bool is_lost = false;    // overwritten
   };
   void FindValues(std::span<const Node> sequence, const Trace& trace, uint32_t place);
   void FindOpen(uint32_t place, std::span<const uint8_t> is_banned);

@@ -12,11 +12,19 @@
 namespace stowplan::fit {
 
 // Tasks of more nodes or lives have too many states.
-inline constexpr size_t kMostExactNodes = 10;
-inline constexpr size_t kMostExactLives = 16;
+inline constexpr size_t kMostExactNodes = 30;
+inline constexpr size_t kMostExactLives = 64;
 
-// The cheapest sequence of every peak that is possible: no sequence is below the curve. Nothing if
-// the task is too large, or the search took too long.
+// The cheapest sequences, from high peaks to low ones; a task that is too large has none, and a
+// search that took too long ends early. No sequence of any peak down to that of the last one is
+// cheaper, except that one of the last one's cost may have a lower peak.
+struct ExactPart {
+  Curve curve;
+  bool is_whole = false;  // there are no others
+};
+ExactPart SolveFromAbove(const Task& task, const std::function<bool()>& should_stop);
+
+// All of them, or nothing.
 std::optional<Curve> SolveExactly(const Task& task, const std::function<bool()>& should_stop);
 
 }  // namespace stowplan::fit

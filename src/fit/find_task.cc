@@ -111,27 +111,44 @@ class TaskFinder {
     std::vector<uint32_t> buffers;
     for (const ValueId value : values_) buffers.push_back(around_.analysis.buffers.of(value).index);
     return MakeTask(std::move(problem), std::move(node_costs), std::move(can_repeat),
-                    std::move(overwriters), std::move(buffers));
+                    std::move(overwriters), std::move(buffers), true);
   }
 
  private:
-  [[nodiscard]] bool IsShared(uint32_t life) const {
-    const BufferSet& buffers = around_.analysis.buffers;
-    return buffers.values_of(buffers.of(values_[life])).size() > 1;
+  [[nodiscard]] BufferId BufferOf(uint32_t life) const {
+    return around_.analysis.buffers.of(values_[life]);
   }
-  // A repetition has memory of its own; what is written in place has not.
+  // Whether the lives, which are all of one buffer, begin with a node of this computation, and each
+  // further one is written by a node that reads the one before: then all of them can be repeated
+  // together, in memory of their own.
+  [[nodiscard]] bool IsChain(const order::Problem& problem, uint32_t first, uint32_t end) const {
+    if (around_.analysis.buffers.values_of(BufferOf(first)).size() != end - first) return false;
+    for (uint32_t i = first; i < end; ++i) {
+      const Node begin = problem.lives[i].begin;
+      const InstrId id = around_.analysis.flow.instruction(values_[i]);
+      if (begin == kNoNode || graph_.NodeOf(id) != begin) return false;
+      if (i > first && !std::ranges::binary_search(problem.touches[i - 1], begin)) return false;
+    }
+    return true;
+  }
+  // A repetition has memory of its own; what is written over arguments and in loops has not.
   void ForbidSharing(const order::Problem& problem, std::vector<uint8_t>& can_repeat) const {
-    for (uint32_t i = 0; i < problem.lives.size(); ++i) {
-      if (const Node node = problem.lives[i].begin; node != kNoNode && IsShared(i))
-        can_repeat[node] = 0;
+    uint32_t end = 0;
+    for (uint32_t first = 0; first < problem.lives.size(); first = end) {
+      for (end = first + 1; end < problem.lives.size() && BufferOf(end) == BufferOf(first);) ++end;
+      if (IsChain(problem, first, end)) continue;
+      for (uint32_t i = first; i < end; ++i) {
+        const bool is_shared = around_.analysis.buffers.values_of(BufferOf(first)).size() > 1;
+        if (const Node node = problem.lives[i].begin; node != kNoNode && is_shared)
+          can_repeat[node] = 0;
+      }
     }
   }
   // By life: who begins the next life of its buffer. Lives of a buffer follow each other.
   [[nodiscard]] std::vector<Node> FindOverwriters(const order::Problem& problem) const {
     std::vector<Node> overwriters(problem.lives.size(), kNoNode);
     for (uint32_t i = 0; i + 1 < problem.lives.size(); ++i) {
-      if (around_.analysis.buffers.of(values_[i]) == around_.analysis.buffers.of(values_[i + 1]))
-        overwriters[i] = problem.lives[i + 1].begin;
+      if (BufferOf(i) == BufferOf(i + 1)) overwriters[i] = problem.lives[i + 1].begin;
     }
     return overwriters;
   }

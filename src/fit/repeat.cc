@@ -18,7 +18,8 @@ class Repeater {
         sequence_(sequence),
         place_(place),
         is_chosen_(is_chosen),
-        latest_(task.size(), kNone) {}
+        latest_(task.size(), kNone),
+        times_(task.size(), 0) {}
 
   std::variant<Sequence, Refused> Run() && {
     out_.reserve(sequence_.size());
@@ -27,15 +28,32 @@ class Repeater {
       if (!Provide(sequence_[p])) return refused_;
       Emit(sequence_[p], p);
     }
-    return WithoutUnread(task_, out_);
+    Sequence read = WithoutUnread(task_, out_);
+    // A repetition may overwrite what another one was made for.
+    if (HasChains(task_) && !IsPossible(task_, read)) return Refused{AnyOverwritten()};
+    return read;
   }
 
  private:
   static constexpr uint32_t kNone = 0xffffffffU;
 
+  // A chosen occurrence whose result is overwritten, or any.
+  [[nodiscard]] uint32_t AnyOverwritten() const {
+    uint32_t any = 0;
+    for (uint32_t p = 0; p <= place_; ++p) {
+      if (is_chosen_[p] == 0) continue;
+      any = p;
+      if (std::ranges::any_of(task_.makes[sequence_[p]],
+                              [&](uint32_t life) { return task_.overwriters[life] != kNoNode; }))
+        return p;
+    }
+    return any;
+  }
+
   void Emit(Node node, uint32_t place) {
     out_.push_back(node);
     latest_[node] = place;
+    times_[node] = static_cast<uint32_t>(out_.size());
   }
   // Where the node that makes the life has to be repeated before it can be read.
   [[nodiscard]] bool IsMissing(uint32_t life) const {
@@ -44,9 +62,9 @@ class Repeater {
     const uint32_t latest = latest_[node];
     return latest <= place_ && is_chosen_[latest] != 0;
   }
-  [[nodiscard]] bool CanRead(uint32_t life) const {
-    const Node overwriter = task_.overwriters[life];
-    return overwriter == kNoNode || latest_[overwriter] == kNone;
+  [[nodiscard]] bool CanRepeat(uint32_t life) const {
+    const Node node = task_.problem.lives[life].begin;
+    return node != kNoNode && task_.can_repeat[node] != 0;
   }
 
   // Repeats what `reader` needs; false if that is not possible.
@@ -61,17 +79,23 @@ class Repeater {
         continue;
       }
       const uint32_t life = reads[next++];
-      if (stack_.size() > 1 && !CanRead(life)) {
-        refused_ = {latest_[node]};
+      const bool is_lost = IsLost(task_, life, times_, 0);
+      if (is_lost && !CanRepeat(life)) {
+        // Only what was chosen can be left out the next time.
+        const uint32_t latest = latest_[node];
+        const bool is_own = stack_.size() > 1 && latest <= place_ && is_chosen_[latest] != 0;
+        refused_ = {is_own ? latest : AnyOverwritten()};
         return false;
       }
-      if (IsMissing(life)) stack_.emplace_back(task_.problem.lives[life].begin, 0);
+      if (is_lost || IsMissing(life)) stack_.emplace_back(task_.problem.lives[life].begin, 0);
     }
     return true;
   }
   // Two readers on the stack may need the same.
   void Repeat(Node node) {
-    if (latest_[node] <= place_) Emit(node, kNew);
+    const bool is_lost = std::ranges::any_of(
+        task_.makes[node], [&](uint32_t life) { return IsLost(task_, life, times_, 0); });
+    if (is_lost || latest_[node] <= place_) Emit(node, kNew);
   }
   static constexpr uint32_t kNew = 0xfffffffeU;
 
@@ -80,6 +104,7 @@ class Repeater {
   const uint32_t place_;
   const std::span<const uint8_t> is_chosen_;
   std::vector<uint32_t> latest_;  // by node: where its last occurrence so far was; kNew: a new one
+  std::vector<uint32_t> times_;   // by node: the length up to its last occurrence
   std::vector<std::pair<Node, uint32_t>> stack_;
   Sequence out_;
   Refused refused_;
@@ -161,16 +186,20 @@ class Dropper {
     FindTrace(task, sequence, trace_);
     previous_.assign(sequence.size(), kAtStart);
     std::vector<uint32_t> latest(task.size(), kAtStart);
+    is_lost_.assign(sequence.size(), 0);
     for (uint32_t p = 0; p < sequence.size(); ++p) {
-      previous_[p] = latest[sequence[p]];
-      latest[sequence[p]] = p;
+      const Node node = sequence[p];
+      previous_[p] = latest[node];
+      is_lost_[p] = static_cast<uint8_t>(std::ranges::any_of(
+          task.makes[node], [&](uint32_t life) { return IsLost(task, life, latest, kAtStart); }));
+      latest[node] = p;
     }
   }
 
   std::optional<Sequence> Run() && {
     std::vector<uint32_t> repetitions;
     for (uint32_t p = 0; p < sequence_.size(); ++p) {
-      if (previous_[p] != kAtStart) repetitions.push_back(p);
+      if (previous_[p] != kAtStart && is_lost_[p] == 0) repetitions.push_back(p);
     }
     std::ranges::stable_sort(repetitions, std::greater(),
                              [&](uint32_t p) { return task_.costs[sequence_[p]]; });
@@ -220,6 +249,7 @@ class Dropper {
   const int64_t limit_;
   Trace trace_;
   std::vector<uint32_t> previous_;  // by place: the occurrence before it of the same node
+  std::vector<uint8_t> is_lost_;    // by place: what that one has made is overwritten by then
 };
 
 }  // namespace
@@ -230,7 +260,7 @@ Sequence WithoutNeedless(const Task& task, Sequence sequence, int64_t limit) {
     std::optional<Sequence> less = Dropper(task, sequence, limit).Run();
     if (!less) break;
     // Overwriting can be lost where a value lives longer.
-    if (FindPeak(task, *less) > limit) break;
+    if (FindPeak(task, *less) > limit || (HasChains(task) && !IsPossible(task, *less))) break;
     sequence = *std::move(less);
   }
   return sequence;

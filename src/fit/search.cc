@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A price for each byte at the peak rises step by step. At each price, what is worth computing
 // again at the peak is (choose.h), the earliest first, as far as that lowers the peak; the next
-// peak may be elsewhere.
+// peak may be elsewhere. What was found is then improved: in another order, and by taking some of it
+// back and lowering the peak again.
 #include "fit/search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "fit/arrange.h"
@@ -23,12 +25,27 @@ namespace {
 constexpr double kPriceStep = 1.25;
 // No price is higher than this many times the whole cost for the whole peak.
 constexpr double kHighest = 20;
+constexpr double kLowest = 1e-3;
 // How many nodes all networks may have together: a microsecond or two each.
 constexpr double kMostEffort = 3e6;
 // And how many networks there are at least.
 constexpr double kLeastNetworks = 60;
 // How many prefixes of the groups are tried.
 constexpr size_t kTries = 24;
+
+// How many points are improved at a time, and how often.
+constexpr size_t kPolished = 12;
+constexpr int kPolishRounds = 4;
+// How many sequences are disturbed at most, and what that may take.
+constexpr int kMostTunings = 1500;
+constexpr double kTuneEffort = 8e5;
+// Every so many of them get another order, with this effort by node (order/effort.h), which is as
+// much as so many networks.
+constexpr int kTuningsByOrder = 4;
+constexpr int64_t kOrderSteps = 3000;
+constexpr double kOrderEffort = 10;
+// Between two prices of a repair.
+constexpr double kRepairStep = 1.6;
 
 // The points that no other one beats.
 class Front {
@@ -43,6 +60,7 @@ class Front {
     place = points_.erase(place, end);
     points_.insert(place, {cost, peak, sequence});
   }
+  [[nodiscard]] const Curve& points() const { return points_; }
   Curve Take() && { return std::move(points_); }
 
  private:
@@ -64,6 +82,7 @@ class Searcher {
     State given;
     given.sequence = GivenSequence(task_);
     Settle(given);
+    if (options_.is_exact_allowed && AddExact()) return std::move(front_).Take();
     const double whole = std::max(WholeCost(task_), 1e-300);
     even_ = whole / static_cast<double>(std::max<int64_t>(given.trace.peak, 1));
     RunFrom(given, 0.2);
@@ -71,17 +90,19 @@ class Searcher {
     other.sequence = FriendlyOrder(given);
     Settle(other);
     RunFrom(other, 0.2);
-    if (options_.is_exact_allowed) AddExact();
+    Polish();
+    Tune();
     return std::move(front_).Take();
   }
 
  private:
-  void AddExact() {
-    const std::optional<Curve> exact = SolveExactly(task_, options_.should_stop);
-    if (!exact) return;
-    for (const Point& point : *exact) {
+  // Whether these are all points there are.
+  bool AddExact() {
+    const ExactPart part = SolveFromAbove(task_, options_.should_stop);
+    for (const Point& point : part.curve) {
       if (point.cost <= options_.most_cost) front_.Add(point.cost, point.peak, point.sequence);
     }
+    return part.is_whole;
   }
   void Settle(State& state) {
     FindTrace(task_, state.sequence, state.trace);
@@ -118,6 +139,119 @@ class Searcher {
     return best;
   }
 
+  // What is cheaper at the same peak, and then on from there.
+  void Improve(State& state, double price, double limit) {
+    Drop(state, state.trace.peak);
+    effort_ += kOrderEffort * static_cast<double>(state.sequence.size());
+    state.sequence = Arrange(task_, state.sequence, options_.should_stop);
+    Settle(state);
+    Drop(state, state.trace.peak);
+    Descend(std::move(state), price, limit);
+  }
+  void Drop(State& state, int64_t limit) {
+    Sequence less = WithoutNeedless(task_, state.sequence, limit);
+    if (less.size() == state.sequence.size()) return;
+    state.sequence = std::move(less);
+    Settle(state);
+  }
+
+  // What the next bytes cost on the curve.
+  [[nodiscard]] double PriceAfter(const Curve& points, size_t index) const {
+    if (index + 1 >= points.size()) return even_;
+    const double price = (points[index + 1].cost - points[index].cost) /
+                         static_cast<double>(points[index].peak - points[index + 1].peak);
+    return std::max(price, even_ * kLowest);
+  }
+
+  // An order that is good without repetitions need not be good with them.
+  void Polish() {
+    const double share = 0.5 * MostEffort();
+    const double part = share / (kPolishRounds * kPolished);
+    const double limit = effort_ + share;
+    for (int round = 0; round < kPolishRounds; ++round) {
+      const Curve points = front_.points();
+      const size_t count = std::min(points.size(), kPolished);
+      for (size_t k = 0; k < count; ++k) {
+        const size_t index = (points.size() * (k + 1) - 1) / count;
+        State state;
+        state.sequence = points[index].sequence;
+        Settle(state);
+        if (effort_ > limit) return;
+        if (IsDone(state)) continue;
+        Improve(state, PriceAfter(points, index) / 2, effort_ + part);
+      }
+    }
+  }
+
+  // Takes repetitions out of a stretch of a sequence, or moves one node, and lowers the peak again:
+  // the choice may be another one now.
+  void Tune() {
+    const double limit = effort_ + kTuneEffort;
+    std::mt19937 random(1);
+    int tries = 0;
+    while (effort_ < limit && tries++ < kMostTunings) {
+      const Curve& points = front_.points();
+      const size_t index = random() % points.size();
+      const Point& point = points[index];
+      const bool has_next = index + 1 < points.size();
+      // Between two points, or below the last.
+      const int64_t below = has_next ? points[index + 1].peak : point.peak - point.peak / 8 - 1;
+      const int64_t aim =
+          point.peak - 1 -
+          static_cast<int64_t>(random() % static_cast<uint64_t>(point.peak - below));
+      const double price =
+          PriceAfter(points, index) * std::exp2(static_cast<double>(random() % 5) - 3);
+      State state;
+      state.sequence = Disturb(point.sequence, random);
+      FindTrace(task_, state.sequence, state.trace);
+      state.cost = ExtraCost(task_, state.sequence);
+      effort_ += static_cast<double>(state.sequence.size());
+      if (tries % kTuningsByOrder == 0) {
+        effort_ += kOrderEffort * static_cast<double>(state.sequence.size());
+        state.sequence = Arrange(task_, state.sequence, options_.should_stop,
+                                 kOrderSteps * static_cast<int64_t>(state.sequence.size()));
+        Settle(state);
+      }
+      Repair(state, aim, price);
+      if (options_.should_stop && options_.should_stop()) return;
+    }
+  }
+
+  Sequence Disturb(const Sequence& sequence, std::mt19937& random) const {
+    const auto draw = [&](size_t count) { return static_cast<size_t>(random() % count); };
+    Sequence changed;
+    if (draw(2) == 0) {
+      const size_t first = draw(sequence.size());
+      const size_t length = 1 + draw(std::max<size_t>(sequence.size() / 4, 4));
+      std::vector<uint8_t> is_done(task_.size(), 0);
+      for (size_t p = 0; p < sequence.size(); ++p) {
+        const Node node = sequence[p];
+        if (is_done[node] == 0 || p < first || p >= first + length) changed.push_back(node);
+        is_done[node] = 1;
+      }
+    } else {
+      changed = sequence;
+      const size_t from = draw(changed.size());
+      const size_t to = draw(changed.size());
+      const Node node = changed[from];
+      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(from));
+      changed.insert(changed.begin() + static_cast<std::ptrdiff_t>(to), node);
+    }
+    if (!IsPossible(task_, changed)) return sequence;
+    return WithoutUnread(task_, changed);
+  }
+
+  void Repair(State& state, int64_t aim, double price) {
+    for (; price <= kHighest * even_; price *= kRepairStep) {
+      while (state.trace.peak > aim) {
+        if (IsDone(state) || !Lower(state, price)) break;
+      }
+      if (state.trace.peak <= aim) break;
+      if (IsDone(state)) return;
+    }
+    Drop(state, std::max(aim, state.trace.peak));
+  }
+
   // From one order: what is worth each price at the peak, for each set of nodes that is kept.
   void RunFrom(const State& given, double share) {
     const double limit = effort_ + share * MostEffort();
@@ -151,7 +285,7 @@ class Searcher {
 
   // The price from which on something is worth it, roughly.
   double LowestPrice(const State& given, std::span<const uint8_t> kept) {
-    double low = even_ / 1000;
+    double low = even_ * kLowest;
     double high = kHighest * even_;
     while (high > low * kPriceStep && !IsDone(given)) {
       const double middle = std::sqrt(low * high);
@@ -202,15 +336,12 @@ class Searcher {
     bool has_changed = false;
     while (!IsDone(state) && effort_ <= limit && Lower(state, price)) has_changed = true;
     if (!has_changed) return false;
-    Sequence less = WithoutNeedless(task_, state.sequence, state.trace.peak);
-    if (less.size() < state.sequence.size()) {
-      state.sequence = std::move(less);
-      Settle(state);
-    }
+    Drop(state, state.trace.peak);
     return true;
   }
 
   std::optional<State> Try(const State& state, std::span<const Group> groups) {
+    effort_ += static_cast<double>(state.sequence.size()) / 4;
     std::vector<uint8_t> is_chosen(state.sequence.size(), 0);
     for (const Group& group : groups) {
       for (const uint32_t place : group.places) is_chosen[place] = 1;
@@ -259,6 +390,7 @@ class Searcher {
 
   // Whether the peak is lower now.
   bool Lower(State& state, double price) {
+    effort_ += static_cast<double>(state.sequence.size());
     const std::vector<Group> groups =
         chooser_.Choose(state.sequence, state.trace, state.trace.peak_place, price, is_banned_);
     if (groups.empty()) return false;

@@ -54,7 +54,8 @@ int64_t SavedAt(const Task& task, const Trace& trace, Node node, uint32_t place)
 }  // namespace
 
 Task MakeTask(order::Problem problem, std::vector<double> costs, std::vector<uint8_t> can_repeat,
-              std::vector<Node> overwriters, std::vector<uint32_t> buffers) {
+              std::vector<Node> overwriters, std::vector<uint32_t> buffers,
+              bool is_overwritten_repeated) {
   Task task;
   if (buffers.empty()) {
     buffers.resize(problem.lives.size());
@@ -67,7 +68,8 @@ Task MakeTask(order::Problem problem, std::vector<double> costs, std::vector<uin
     for (const uint32_t life : problem.touched[i]) {
       const bool begins = problem.lives[life].begin == i;
       (begins ? makes : reads).emplace_back(i, life);
-      if (problem.lives[life].is_capped || (begins && overwriters[life] != kNoNode))
+      const bool is_overwritten = begins && overwriters[life] != kNoNode;
+      if (problem.lives[life].is_capped || (is_overwritten && !is_overwritten_repeated))
         can_repeat[i] = 0;
     }
   }
@@ -86,23 +88,34 @@ Sequence GivenSequence(const Task& task) {
   return sequence;
 }
 
+bool HasChains(const Task& task) {
+  for (uint32_t i = 0; i < task.problem.lives.size(); ++i) {
+    const Node begin = task.problem.lives[i].begin;
+    if (task.overwriters[i] != kNoNode && begin != kNoNode && task.can_repeat[begin] != 0)
+      return true;
+  }
+  return false;
+}
+
 bool IsPossible(const Task& task, std::span<const Node> sequence) {
-  std::vector<uint8_t> is_done(task.size(), 0);
+  constexpr uint32_t kNever = 0;
+  std::vector<uint32_t> times(task.size(), kNever);  // the last place so far, and one more
   size_t first_ones = 0;
-  for (const Node node : sequence) {
+  for (uint32_t place = 0; place < sequence.size(); ++place) {
+    const Node node = sequence[place];
     if (node >= task.size()) return false;
-    if (is_done[node] != 0 && task.can_repeat[node] == 0) return false;
+    const bool is_first = times[node] == kNever;
+    if (!is_first && task.can_repeat[node] == 0) return false;
     for (const uint32_t life : task.reads[node]) {
       const Node begin = task.problem.lives[life].begin;
-      if (begin != kNoNode && is_done[begin] == 0) return false;
-      const Node overwriter = task.overwriters[life];
-      if (overwriter != kNoNode && is_done[overwriter] != 0) return false;
+      if (begin != kNoNode && times[begin] == kNever) return false;
+      if (IsLost(task, life, times, kNever)) return false;
     }
-    if (is_done[node] != 0) continue;
-    if (std::ranges::any_of(task.problem.before[node], [&](Node b) { return is_done[b] == 0; }))
+    if (is_first &&
+        std::ranges::any_of(task.problem.before[node], [&](Node b) { return times[b] == kNever; }))
       return false;
-    is_done[node] = 1;
-    ++first_ones;
+    times[node] = place + 1;
+    first_ones += is_first ? 1 : 0;
   }
   return first_ones == task.size();
 }

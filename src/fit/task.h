@@ -23,7 +23,8 @@ struct Task {
   order::Problem problem;           // its nodes are in the order that is given
   std::vector<double> costs;        // by node
   std::vector<uint8_t> can_repeat;  // by node
-  // By life: the node after which it can no longer be read, because its bytes are overwritten.
+  // By life: the node after which it can no longer be read, because its bytes are overwritten; only
+  // what its own node computes again after that can.
   std::vector<Node> overwriters;
   std::vector<uint32_t> buffers;  // by life: those of the same number have the same bytes
   Lists reads;                    // by node: the lives it needs and does not begin
@@ -32,18 +33,31 @@ struct Task {
   [[nodiscard]] size_t size() const { return problem.size(); }
 };
 // Nodes that begin a life in a small memory, or need one, are not repeated, whatever the caller
-// says, nor are those that begin lives that are overwritten.
+// says, nor are those that begin lives that are overwritten, unless `is_overwritten_repeated`.
 // `buffers` empty: each life has bytes of its own.
 Task MakeTask(order::Problem problem, std::vector<double> costs, std::vector<uint8_t> can_repeat,
-              std::vector<Node> overwriters, std::vector<uint32_t> buffers = {});
+              std::vector<Node> overwriters, std::vector<uint32_t> buffers = {},
+              bool is_overwritten_repeated = false);
+
+// Whether what a life is read from is gone: its overwriter has run after the node that begins it.
+// `times`: by node, a number that rises from each run to the next; `never`: it has not run.
+inline bool IsLost(const Task& task, uint32_t life, std::span<const uint32_t> times,
+                   uint32_t never) {
+  const Node overwriter = task.overwriters[life];
+  if (overwriter == kNoNode || times[overwriter] == never) return false;
+  const Node begin = task.problem.lives[life].begin;
+  return begin == kNoNode || times[begin] == never || times[begin] < times[overwriter];
+}
+// Whether there are lives that are overwritten and can be computed again.
+bool HasChains(const Task& task);
 
 using Sequence = std::vector<Node>;
 
 // 0, 1, 2, ...
 Sequence GivenSequence(const Task& task);
 
-// Whether each node occurs, only those more than once that may, all after what they read, before
-// who overwrites that, and the first occurrences of nodes that depend on each other in their order.
+// Whether each node occurs, only those more than once that may, all after what they read, as long
+// as that is not overwritten, and the first occurrences of nodes that depend on each other in their order.
 bool IsPossible(const Task& task, std::span<const Node> sequence);
 
 // The sum over all occurrences beyond the first.

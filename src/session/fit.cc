@@ -73,13 +73,18 @@ class Fitter {
         CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
     if (options_.model == CostModel::kMachine)
       facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
+    std::optional<Entry> exact;
     if (!given_.origins) {
-      STOWPLAN_TRY(Entry exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
-      SetBound(exact, facts);
+      STOWPLAN_TRY(exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
+      const fit::LoopSlack slack = fit::FindLoopSlack(*ordered_.module);
+      SetBound(slack, *exact, facts);
+      // What loops would save by handing on less is not part of the task's costs.
+      if (!slack.loops.empty()) exact.reset();
     }
     if (options_.uses_recompute) {
       STOWPLAN_TRY(const Entry entry, EntryBy(prepared_.setting.rules, costs));
-      Choose(entry.task, entry.graph, fitted, facts);
+      const fit::Sequence least = Choose(entry.task, entry.graph, fitted, facts);
+      if (exact) SetCostBound(exact->task, least, facts);
       if (options_.uses_order && facts.bytes < facts.ordered_bytes) ArrangeAgain(fitted, facts);
     }
     AddObstacles(fitted.planned, prepared_.setting.rules, facts);
@@ -109,11 +114,11 @@ class Fitter {
     return rules;
   }
 
-  void SetBound(Entry& entry, FitFacts& facts) const {
-    const fit::LoopSlack slack = fit::FindLoopSlack(*ordered_.module);
+  void SetBound(const fit::LoopSlack& slack, Entry& entry, FitFacts& facts) const {
     const bool has_slack = !slack.loops.empty();
     const fit::Bound bound =
-        fit::FindBound(entry.task, has_slack ? Loosen(slack, entry) : std::vector<uint8_t>());
+        fit::FindBound(entry.task, has_slack ? Loosen(slack, entry) : std::vector<uint8_t>(),
+                       options_.plan.should_stop);
     for (const report::Allocation& allocation : ordered_.report->allocations.rows()) {
       // A constant may be one that is not needed without a stack.
       const bool is_fixed = (allocation.is_constant && !has_slack) ||
@@ -122,6 +127,7 @@ class Fitter {
         facts.bound_fixed = SaturatingAdd(facts.bound_fixed, allocation.size);
     }
     facts.bound = SaturatingAdd(facts.bound_fixed, bound.bytes);
+    facts.cost_bound = facts.bound;
     facts.bound_own = bound.own;
     if (bound.witness != fit::kNoNode)
       facts.witness = ordered_.module->name(entry.graph.instructions[bound.witness]);
@@ -156,10 +162,17 @@ class Fitter {
     return is_gone;
   }
 
-  void Choose(const fit::Task& task, const order::Graph& graph, Fitted& chosen,
-              FitFacts& facts) const {
+  void SetCostBound(const fit::Task& task, const fit::Sequence& least, FitFacts& facts) const {
+    const fit::Bound bound = fit::FindBoundAt(task, least, options_.max_cost * fit::WholeCost(task),
+                                              options_.plan.should_stop);
+    facts.cost_bound = std::max(facts.bound, SaturatingAdd(facts.bound_fixed, bound.bytes));
+  }
+
+  // Returns the sequence of least memory.
+  fit::Sequence Choose(const fit::Task& task, const order::Graph& graph, Fitted& chosen,
+                       FitFacts& facts) const {
     const double whole = fit::WholeCost(task);
-    if (whole <= 0) return;
+    if (whole <= 0) return fit::GivenSequence(task);
     const int64_t given_peak = fit::FindPeak(task, fit::GivenSequence(task));
     fit::SearchOptions search = {.most_cost = options_.max_cost * whole,
                                  .least_peak = 0,
@@ -205,6 +218,7 @@ class Fitter {
       // As much lower as the plan is too high.
       aim -= std::max<int64_t>(bytes - *options_.budget, 0);
     }
+    return curve.back().sequence;
   }
 
   // What is best for less memory may run in yet another order.

@@ -118,6 +118,8 @@ struct FitFacts {
   int64_t bound_fixed = 0;  // of these: there all the time
   int64_t bound_own = 0;    // what the witness reads and makes
   std::string witness;
+  // The same for the extra work that is allowed: nothing that costs no more needs less.
+  int64_t cost_bound = 0;
 };
 
 struct Fitted {

@@ -126,6 +126,33 @@ TEST(Fit, BudgetTakesTheCheapestPoint) {
   EXPECT_FALSE(impossible.facts.witness.empty());
 }
 
+// What is proved to be impossible is refused, and the witness named, for every kind of program.
+TEST(Fit, BudgetsBelowTheBoundAreRefused) {
+  for (const std::string_view how :
+       {"f32[100,1000]{1,0} broadcast(x), dimensions={1}",
+        "f32[100,1000]{1,0} custom-call(x), custom_call_target=\"unknown\"",
+        "f32[100,1000]{1,0} rng(zero, zero), distribution=rng_uniform"}) {
+    const std::string program = Program(how);
+    const Fitted all = FitText(program);
+    EXPECT_LE(all.facts.bound, all.facts.cost_bound);
+    EXPECT_LE(all.facts.cost_bound, all.facts.bytes);
+    for (const int64_t less : {int64_t{1}, all.facts.bound / 2, all.facts.bound}) {
+      const Fitted refused = FitText(program, {.budget = all.facts.bound - less});
+      EXPECT_GT(refused.facts.bytes, all.facts.bound - less);
+      EXPECT_EQ(refused.facts.bound, all.facts.bound);
+      EXPECT_FALSE(refused.facts.witness.empty());
+    }
+  }
+}
+
+// What cannot be computed again stays while `wider` runs.
+TEST(Fit, BoundCountsWhatStays) {
+  const Fitted repeated = FitText(Program("f32[100,1000]{1,0} broadcast(x), dimensions={1}"));
+  const Fitted kept =
+      FitText(Program("f32[100,1000]{1,0} custom-call(x), custom_call_target=\"unknown\""));
+  EXPECT_GE(kept.facts.bound, repeated.facts.bound + 390'000);
+}
+
 // `x` is overwritten between the first and the last reader of `a`, so `a` cannot be computed again
 // from it.
 TEST(Fit, OverwrittenArgumentsAreNotReadAgain) {
