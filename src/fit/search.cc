@@ -85,6 +85,18 @@ class Searcher {
     if (options_.is_exact_allowed && AddExact()) return std::move(front_).Take();
     const double whole = std::max(WholeCost(task_), 1e-300);
     even_ = whole / static_cast<double>(std::max<int64_t>(given.trace.peak, 1));
+    if (HasChains(task_)) {
+      // What is gained by a chain early may be in the way later, so once without them.
+      BanChains();
+      RunAll(given);
+      std::ranges::fill(is_banned_, 0);
+    }
+    RunAll(given);
+    return std::move(front_).Take();
+  }
+
+ private:
+  void RunAll(const State& given) {
     RunFrom(given, 0.2);
     State other;
     other.sequence = FriendlyOrder(given);
@@ -92,10 +104,14 @@ class Searcher {
     RunFrom(other, 0.2);
     Polish();
     Tune();
-    return std::move(front_).Take();
   }
-
- private:
+  // What is overwritten, and with it who overwrites it.
+  void BanChains() {
+    for (uint32_t i = 0; i < task_.overwriters.size(); ++i) {
+      const Node begin = task_.problem.lives[i].begin;
+      if (task_.overwriters[i] != kNoNode && begin != kNoNode) is_banned_[begin] = 1;
+    }
+  }
   // Whether these are all points there are.
   bool AddExact() {
     const ExactPart part = SolveFromAbove(task_, options_.should_stop);
