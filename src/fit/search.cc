@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A price for each byte at the peak rises step by step. At each price, what is worth computing
 // again at the peak is (choose.h), the earliest first, as far as that lowers the peak; the next
-// peak may be elsewhere. What was found is then improved: in another order, and by taking some of it
-// back and lowering the peak again.
+// peak may be elsewhere. What was found is then improved: in another order, and by taking some of
+// it back and lowering the peak again.
 #include "fit/search.h"
 
 #include <algorithm>

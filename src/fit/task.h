@@ -57,7 +57,8 @@ using Sequence = std::vector<Node>;
 Sequence GivenSequence(const Task& task);
 
 // Whether each node occurs, only those more than once that may, all after what they read, as long
-// as that is not overwritten, and the first occurrences of nodes that depend on each other in their order.
+// as that is not overwritten, and the first occurrences of nodes that depend on each other in their
+// order.
 bool IsPossible(const Task& task, std::span<const Node> sequence);
 
 // The sum over all occurrences beyond the first.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -68,10 +69,14 @@ class SourceFinder {
     const auto row = rows_.find(thunk.name);
     if (row != rows_.end()) {
       AddTouched(row->second, slice, out);
-      // A loop's thunk has the slot of its condition's result.
-      if (thunk.sequences.count != 0) {
-        for (const hlo::CompId called : module_.called_by(row->second))
+      // A loop's thunk has the slot of its condition's result. A kernel that a whole computation
+      // was compiled into has slots for what is made in it, which may lie where operands did.
+      for (const hlo::CompId called : module_.called_by(row->second)) {
+        if (thunk.sequences.count != 0) {
           AddTouched(module_.computations[called].root, slice, out);
+        } else {
+          AddMade(called, slice, out);
+        }
       }
     }
     if (out.empty()) AddAll(slice, out);
@@ -84,6 +89,15 @@ class SourceFinder {
     for (uint32_t k = 0; k < operands.size(); ++k) {
       for (uint32_t part = 0; part < flow_.positions.count(operands[k]); ++part)
         Add(flow_.positions.At(operands[k], part), {id, k, part, 0}, slice, out);
+    }
+  }
+  // What is made in a computation and in those that it calls.
+  void AddMade(hlo::CompId computation, const Slice& slice, std::vector<SlotSource>& out) {
+    for (const hlo::CompId inner : WithCallees(module_, {computation})) {
+      for (const InstrId id : module_.schedule_of(inner)) {
+        for (uint32_t part = 0; part < flow_.positions.count(id); ++part)
+          Add(flow_.positions.At(id, part), {id, SlotSource::kResult, part, 0}, slice, out);
+      }
     }
   }
   void Add(PositionId position, SlotSource source, const Slice& slice,
@@ -204,9 +218,33 @@ Changed Begin(const Executable& executable, std::shared_ptr<const hlo::Module> m
 
 }  // namespace
 
+std::vector<hlo::CompId> WithCallees(const hlo::Module& module, std::vector<hlo::CompId> found) {
+  std::set<hlo::CompId> seen(found.begin(), found.end());
+  for (size_t i = 0; i < found.size(); ++i) {
+    for (const InstrId id : module.schedule_of(found[i])) {
+      for (const hlo::CompId called : module.called_by(id)) {
+        if (seen.insert(called).second) found.push_back(called);
+      }
+    }
+  }
+  return found;
+}
+
 std::expected<SlotSources, std::string> FindSources(const Executable& executable,
                                                     const PlannedModule& planned) {
   return SourceFinder(executable, planned).Run();
+}
+
+std::vector<hlo::CompId> FindCompiled(const Executable& executable, const hlo::Module& module) {
+  const RowsByName rows = NamesOf(module);
+  std::vector<hlo::CompId> found;
+  for (const Thunk& thunk : executable.program.thunks) {
+    const auto row = rows.find(thunk.name);
+    if (row == rows.end() || thunk.sequences.count != 0) continue;
+    const std::span<const hlo::CompId> called = module.called_by(row->second);
+    found.insert(found.end(), called.begin(), called.end());
+  }
+  return WithCallees(module, std::move(found));
 }
 
 Changed Unchanged(const Executable& executable, std::shared_ptr<const hlo::Module> module,

@@ -36,6 +36,15 @@ using SlotSources = std::vector<std::vector<SlotSource>>;
 [[nodiscard]] std::expected<SlotSources, std::string> FindSources(
     const executable::Executable& executable, const PlannedModule& planned);
 
+// These computations and those that they call.
+[[nodiscard]] std::vector<hlo::CompId> WithCallees(const hlo::Module& module,
+                                                   std::vector<hlo::CompId> found);
+
+// Computations that were compiled into kernels of their callers: these run in the order that they
+// had then.
+[[nodiscard]] std::vector<hlo::CompId> FindCompiled(const executable::Executable& executable,
+                                                    const hlo::Module& module);
+
 struct Changed {
   std::shared_ptr<const hlo::Module> module;
   std::shared_ptr<const Analysis> analysis;

@@ -242,22 +242,42 @@ std::string Consider(std::expected<Attempt, std::string> attempt,
 
 // The program in the best order that a search over all computations finds, if there is one. That
 // search does not know what thunks share.
-std::expected<Attempt, std::string> InBestOrder(const Setup& setup, PlanOptions options) {
+std::expected<Attempt, std::string> InBestOrder(const Setup& setup,
+                                                const PlanOptions& plan_options) {
+  PlanOptions options = plan_options;
   options.scheduler = "best";
   options.allow_unsound = true;
   options.allow_unchecked = true;
   const Result<PlannedModule> ordered = Plan(setup.known.given, options);
   if (!ordered) return std::unexpected(FirstMessage(ordered.error()));
-  std::vector<hlo::InstrId> origins;
-  for (size_t i = 0; i < ordered->module->instructions.size(); ++i) origins.emplace_back(i);
-  if (!ordered->analysis || origins.size() != setup.known.made.module->instructions.size())
+  const hlo::Module& original = *setup.known.made.module;
+  if (!ordered->analysis || ordered->module->instructions.size() != original.instructions.size())
     return std::unexpected("the order cannot be used");
-  const std::expected<Changed, std::string> changed =
-      Change(setup.executable, *setup.known.made.module, ordered->module, ordered->analysis,
-             std::move(origins));
-  if (!changed) return std::unexpected(changed.error());
-  const Result<std::string> proto = WriteModule(*ordered->module);
+  // What was compiled into one kernel runs in the order that it had.
+  auto module = std::make_shared<hlo::Module>(*ordered->module);
+  bool is_restored = false;
+  for (const hlo::CompId id : FindCompiled(setup.executable, original)) {
+    const std::span<const hlo::InstrId> given = original.schedule_of(id);
+    const Range& rows = module->computations[id].schedule;
+    if (std::ranges::equal(given, module->schedule_of(id)) || given.size() != rows.count) continue;
+    std::ranges::copy(given, module->instruction_pool.begin() + rows.begin);
+    is_restored = true;
+  }
+  std::shared_ptr<const Analysis> analysis = ordered->analysis;
+  if (is_restored) {
+    const Result<Prepared> prepared = Prepare(setup.known.given, plan_options);
+    if (!prepared) return std::unexpected(FirstMessage(prepared.error()));
+    Result<Analysis> again = Analyze(*module, prepared->setting.rules.analysis);
+    if (!again) return std::unexpected(FirstMessage(again.error()));
+    analysis = std::make_shared<const Analysis>(*std::move(again));
+  }
+  std::vector<hlo::InstrId> origins;
+  for (size_t i = 0; i < module->instructions.size(); ++i) origins.emplace_back(i);
+  const Result<std::string> proto = WriteModule(*module);
   if (!proto) return std::unexpected(FirstMessage(proto.error()));
+  const std::expected<Changed, std::string> changed = Change(
+      setup.executable, original, std::move(module), std::move(analysis), std::move(origins));
+  if (!changed) return std::unexpected(changed.error());
   return Write(setup, *changed,
                std::string(executable::FindBytes(*proto, executable::kHloModule).value_or("")));
 }

@@ -2,8 +2,11 @@
 #include "repack/slots.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
+
+#include "repack/changed.h"
 
 namespace stowplan::repack {
 namespace {
@@ -17,6 +20,11 @@ Slice PlaceOf(const report::Report& report, const report::Value& value) {
 bool Meets(const Slice& a, const Slice& b) {
   return a.allocation == b.allocation && a.offset < b.offset + b.size &&
          b.offset < a.offset + a.size;
+}
+
+bool Covers(const Slice& place, const Slice& slice) {
+  return place.allocation == slice.allocation && place.offset <= slice.offset &&
+         slice.offset + slice.size <= place.offset + place.size;
 }
 
 }  // namespace
@@ -54,6 +62,39 @@ SlotResolver::SlotResolver(const PlannedModule& planned) : report_(*planned.repo
   }
   const hlo::Module& module = *planned.module;
   for (size_t i = 0; i < module.instructions.size(); ++i) read_[module.name(hlo::InstrId(i))];
+  FindMadeInside(module);
+}
+
+// A kernel that a whole computation was compiled into declares everything as read that is read in
+// it, also what it made itself. What lay there before does not matter, unless an operand did.
+void SlotResolver::FindMadeInside(const hlo::Module& module) {
+  std::unordered_map<std::string_view, std::vector<uint32_t>> rows;  // by instruction
+  for (uint32_t row = 0; row < report_.values.size(); ++row) {
+    const report::Value& value = report_.values[report::ValueId(row)];
+    if (!value.allocation.is_none()) rows[value.instruction].push_back(row);
+  }
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const hlo::InstrId id(i);
+    if (module.instructions[id].opcode != hlo::Opcode::kCall) continue;
+    const std::span<const hlo::CompId> called = module.called_by(id);
+    for (const hlo::CompId inner : WithCallees(module, {called.begin(), called.end()})) {
+      for (const hlo::InstrId made : module.schedule_of(inner)) {
+        if (module.instructions[made].opcode == hlo::Opcode::kConstant) continue;
+        const auto found = rows.find(module.name(made));
+        if (found == rows.end()) continue;
+        std::vector<uint32_t>& inside = made_inside_[module.name(id)];
+        inside.insert(inside.end(), found->second.begin(), found->second.end());
+      }
+    }
+  }
+}
+
+bool SlotResolver::IsMadeInside(const executable::Thunk& thunk, const Slice& slice) const {
+  if (thunk.sequences.count != 0) return false;
+  const auto inside = made_inside_.find(thunk.name);
+  return inside != made_inside_.end() && std::ranges::any_of(inside->second, [&](uint32_t row) {
+           return Covers(PlaceOf(report_, report_.values[report::ValueId(row)]), slice);
+         });
 }
 
 std::vector<bool> SlotResolver::FindReads(const executable::Program& program) const {
@@ -70,7 +111,8 @@ std::vector<bool> SlotResolver::FindReads(const executable::Program& program) co
     for (uint32_t i = thunk.slots.begin; i < thunk.slots.begin + thunk.slots.count; ++i) {
       const executable::Slot& slot = program.slots[i];
       const bool is_sure =
-          slot.access == executable::Access::kRead || slot.access == executable::Access::kUpdate;
+          (slot.access == executable::Access::kRead && !IsMadeInside(thunk, slot.slice)) ||
+          slot.access == executable::Access::kUpdate;
       const bool is_possible = slot.access != executable::Access::kWrite && !is_sure;
       out[i] =
           is_sure || (is_possible && (!is_known || std::ranges::any_of(held, [&](const Slice& s) {

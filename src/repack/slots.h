@@ -29,8 +29,14 @@ class SlotResolver {
   [[nodiscard]] std::vector<bool> FindReads(const executable::Program& program) const;
 
  private:
+  void FindMadeInside(const hlo::Module& module);
+  [[nodiscard]] bool IsMadeInside(const executable::Thunk& thunk,
+                                  const executable::Slice& slice) const;
+
   const report::Report& report_;
   std::unordered_map<std::string_view, std::vector<uint32_t>> read_;  // by instruction
+  // By call: values that the called computation makes, and those that it calls.
+  std::unordered_map<std::string_view, std::vector<uint32_t>> made_inside_;
 };
 
 }  // namespace stowplan::repack

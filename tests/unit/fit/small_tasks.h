@@ -20,7 +20,8 @@ class SmallTasks {
   uint32_t Draw(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
 
   // Nodes that read some earlier ones. A rich task has inner needs, lives from before and to the
-  // end, nodes that may not be repeated, writes in place, chains of these, and overwritten arguments.
+  // end, nodes that may not be repeated, writes in place, chains of these, and overwritten
+  // arguments.
   Task AnyGraph(uint32_t nodes, bool is_rich) {
     Parts parts;
     for (Node i = 0; i < nodes; ++i) {
