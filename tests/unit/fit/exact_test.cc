@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-int64_t PeakFor(const Curve& curve, double cost) {
+int64_t LeastPeakAt(const Curve& curve, double cost) {
   int64_t peak = kNoLimit;
   for (const Point& point : curve) {
     if (point.cost <= cost + 1e-9) peak = point.peak;
@@ -59,7 +59,7 @@ class AllSequences {
     if (done.size() == task_.size()) {
       ++count_;
       const double cost = ExtraCost(task_, sequence_);
-      EXPECT_GE(FindPeak(task_, sequence_), PeakFor(curve, cost));
+      EXPECT_GE(FindPeak(task_, sequence_), LeastPeakAt(curve, cost));
     }
     const size_t missing = task_.size() - done.size();
     if (sequence_.size() == most_) return;
