@@ -116,7 +116,7 @@ class Bench {
       const double cost =
           WholeCost(*fitted->planned.module, archive_.target) / WholeCost(*module, archive_.target);
       is_fine = is_fine && fitted->facts.bytes <= fitted->facts.given_bytes &&
-                cost <= 1 + kCosts[k] + 1e-9;
+                fitted->facts.cost_bound <= fitted->facts.bytes && cost <= 1 + kCosts[k] + 1e-9;
       const double least = now - Megabytes(fitted->facts.bytes - fitted->facts.cost_bound);
       if (!shown.is_loop) logs_[k] += std::log(now / temporaries);
       fmt::print(" {:9.1f} {:+6.1f}% {:+6.1f}%", now, 100 * (now / temporaries - 1),

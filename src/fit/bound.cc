@@ -28,14 +28,14 @@ Bound FindBound(const Task& task, const std::function<bool()>& should_stop) {
 Bound FindBound(const Task& task, std::span<const uint8_t> is_gone,
                 const std::function<bool()>& should_stop) {
   std::vector<int64_t> own(task.size());
-  for (Node i = 0; i < task.size(); ++i) own[i] = OwnBytes(task, i);
+  LoadBounder bounder(task, is_gone);
+  for (Node i = 0; i < task.size(); ++i) own[i] = bounder.OwnBytesOf(i);
   std::vector<Node> widest;
   for (Node i = 0; i < task.size(); ++i) {
     if (is_gone.empty() || is_gone[i] == 0) widest.push_back(i);
   }
   std::ranges::stable_sort(widest, std::greater(), [&](Node node) { return own[node]; });
   if (widest.size() > CountOfCuts(task, 1)) widest.resize(CountOfCuts(task, 1));
-  LoadBounder bounder(task, is_gone);
   Bound bound;
   for (const Node node : widest) {
     if (should_stop && should_stop()) break;
@@ -64,7 +64,7 @@ Bound FindBoundAt(const Task& task, std::span<const Node> sequence, double most_
     if (trace.loads[p] <= bound.bytes || (should_stop && should_stop())) break;
     const Node node = sequence[p];
     const int64_t bytes = bounder.LeastLoad(node, most_cost, kPrices);
-    if (bytes > bound.bytes) bound = {bytes, node, OwnBytes(task, node)};
+    if (bytes > bound.bytes) bound = {bytes, node, bounder.OwnBytesOf(node)};
   }
   return bound;
 }

@@ -17,7 +17,19 @@ constexpr int64_t kUnlimited = order::Network::kUnlimited;
 
 }  // namespace
 
-int64_t OwnBytes(const Task& task, Node node) {
+std::vector<uint8_t> SharedBuffers(const Task& task) {
+  uint32_t most = 0;
+  for (const uint32_t buffer : task.buffers) most = std::max(most, buffer);
+  std::vector<uint8_t> counts(size_t{most} + 1, 0);
+  for (const uint32_t buffer : task.buffers) {
+    uint8_t& count = counts[buffer];
+    count = static_cast<uint8_t>(std::min(count + 1, 2));
+  }
+  for (uint8_t& count : counts) count = static_cast<uint8_t>(count > 1);
+  return counts;
+}
+
+int64_t OwnBytes(const Task& task, Node node, const std::vector<uint8_t>& is_shared) {
   int64_t bytes = task.problem.least_inner[node];
   std::vector<uint32_t> buffers;
   for (const uint32_t life : task.problem.touched[node]) {
@@ -40,11 +52,26 @@ int64_t OwnBytes(const Task& task, Node node) {
     if (!operand.is_capped)
       most = std::max(most, std::min(task.problem.lives[output].size, operand.size));
   }
-  return std::max<int64_t>(bytes - most, 0);
+  bytes -= most;
+  int64_t widest = 0;
+  for (const uint32_t life : task.reads[node]) {
+    if (!task.problem.lives[life].is_capped)
+      widest = std::max(widest, task.problem.lives[life].size);
+  }
+  for (const uint32_t life : task.makes[node]) {
+    const order::Life& made = task.problem.lives[life];
+    if (!made.is_capped && is_shared[task.buffers[life]] != 0) bytes -= std::min(made.size, widest);
+  }
+  return std::max<int64_t>(bytes, 0);
 }
 
 LoadBounder::LoadBounder(const Task& task, std::span<const uint8_t> is_gone)
-    : task_(task), is_gone_(is_gone), sides_(task.size()), ran_(task.size()), runs_(task.size()) {
+    : task_(task),
+      is_gone_(is_gone),
+      is_shared_(SharedBuffers(task)),
+      sides_(task.size()),
+      ran_(task.size()),
+      runs_(task.size()) {
   uint32_t most = 0;
   for (const uint32_t buffer : task.buffers) most = std::max(most, buffer);
   rounds_.assign(size_t{most} + 1, 0);
@@ -167,7 +194,7 @@ void LoadBounder::AddLives(Node node) {
 
 int64_t LoadBounder::LeastLoadAt(Node node, double price, double most_cost) {
   network_.Clear();
-  fixed_ = OwnBytes(task_, node);
+  fixed_ = OwnBytesOf(node);
   FindSides(node);
   AddNodes(price);
   AddLives(node);

@@ -18,12 +18,20 @@ namespace stowplan::fit {
 
 // What the node reads and makes, less what it may write over what it reads. Lives of one buffer
 // count once.
-int64_t OwnBytes(const Task& task, Node node);
+//
+// A result in a buffer of several lives, such as a donated argument, may be written over any
+// operand: the packer can put that operand into the same place.
+int64_t OwnBytes(const Task& task, Node node, const std::vector<uint8_t>& is_shared);
+
+// By buffer: whether it has several lives.
+std::vector<uint8_t> SharedBuffers(const Task& task);
 
 class LoadBounder {
  public:
   // `is_gone`: by node, whether it may be left out of the program; empty: none may.
   explicit LoadBounder(const Task& task, std::span<const uint8_t> is_gone = {});
+
+  [[nodiscard]] int64_t OwnBytesOf(Node node) const { return OwnBytes(task_, node, is_shared_); }
 
   // Without a limit of cost.
   int64_t LeastLoad(Node node) { return LeastLoadAt(node, 0, 0); }
@@ -46,6 +54,7 @@ class LoadBounder {
 
   const Task& task_;
   const std::span<const uint8_t> is_gone_;
+  const std::vector<uint8_t> is_shared_;
   std::vector<Side> sides_;
   std::vector<Node> stack_;
   std::vector<uint32_t> ran_;     // by node: a vertex on the sink's side if it has run
