@@ -82,10 +82,10 @@ class RepackReport:
                 row[1] += repeat.cost
                 row[2] += repeat.bytes
             rows = sorted(by_line.items(), key=lambda item: -item[1][2])
-            for where, (times, cost, size) in rows[:_MOST_LINES]:
+            for where, (times, cost, held) in rows[:_MOST_LINES]:
                 lines.append(
                     f"    {where}: {times:.0f} times, {100 * cost:+.1f} % work, for "
-                    f"{format_size(int(size))}"
+                    f"{format_size(int(held))}"
                 )
             if len(rows) > _MOST_LINES:
                 lines.append(f"    and {len(rows) - _MOST_LINES} more lines")
