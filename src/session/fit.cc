@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "check/same_results.h"
 #include "cost/machine.h"
 #include "cost/work.h"
 #include "fit/apply.h"
@@ -191,6 +192,7 @@ class Fitter {
       facts.curve.push_back({point.cost / whole, point.peak + besides});
     for (const size_t row : SpreadPoints(facts.curve, kMostPointsWithLines))
       facts.curve[row].lines = LinesOf(RepeatsOf(task, graph, curve[row].sequence, whole));
+    check::SameResults results(*ordered_.module);
     int64_t aim = options_.budget.value_or(0);
     constexpr int kTries = 6;
     size_t last = 0;
@@ -204,7 +206,7 @@ class Fitter {
       std::optional<PlannedModule> plan =
           TryModule(std::make_shared<const hlo::Module>(std::move(applied.module)),
                     prepared_.setting, ordered_, options_.plan);
-      if (!plan) continue;
+      if (!plan || !results.AreThoseOf(*plan->module)) continue;
       plan->notes = ordered_.notes;
       const int64_t bytes = BytesIn(*plan, 0);
       if (bytes < facts.bytes) {
@@ -315,11 +317,14 @@ class LoopFitter {
   // Takes the better one into `best`.
   void Run(Fitted& best) const {
     if (whole_ <= 0) return;
-    const auto accepts = [&](std::shared_ptr<const hlo::Module> module) {
-      return TryModule(std::move(module), prepared_.setting, ordered_, options_.plan).has_value();
+    check::SameResults results(*ordered_.module);
+    const auto accepts = [&](const std::shared_ptr<const hlo::Module>& module) {
+      return results.AreThoseOf(*module) &&
+             TryModule(module, prepared_.setting, ordered_, options_.plan).has_value();
     };
     for (const fit::LoopPoint& point : fit::FindLoopPoints(*ordered_.module, target(), accepts)) {
       if (options_.plan.should_stop && options_.plan.should_stop()) return;
+      if (!results.AreThoseOf(*point.module)) continue;
       if (std::optional<Fitted> fitted = Try(point, best.facts)) Merge(*std::move(fitted), best);
     }
   }
