@@ -321,9 +321,11 @@ int main(int argc, char** argv) {
     bench.PrintMeans();
     bench.AddTo(logs, count);
   }
-  fmt::print("all    geometric mean, {} steps:", count);
-  for (const double log : logs) fmt::print(" {:+.1f}%", Bench::MeanOf(log, count));
-  fmt::print("\n");
+  if (count > 0) {
+    fmt::print("all    geometric mean, {} steps:", count);
+    for (const double log : logs) fmt::print(" {:+.1f}%", Bench::MeanOf(log, count));
+    fmt::print("\n");
+  }
   for (const int layers : {90, 900, 9000}) {
     if (only.empty() || only == "synthetic") is_fine = RunSynthetic(layers) && is_fine;
   }

@@ -22,7 +22,7 @@ size_t Expressions::Hash::operator()(const Row& row) const {
     hash = (hash ^ number) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 29U;
   };
-  for (const Name operand : row.operands) add(operand);
+  for (const ExprName operand : row.operands) add(operand);
   for (const int64_t number : row.numbers) add(static_cast<uint64_t>(number) + 1);
   return hash;
 }
@@ -31,38 +31,39 @@ uint32_t Expressions::TextOf(std::string text) {
   return texts_.emplace(std::move(text), static_cast<uint32_t>(texts_.size())).first->second;
 }
 
-Name Expressions::Add(uint32_t text, std::vector<Name> operands, std::vector<int64_t> numbers) {
+ExprName Expressions::Add(uint32_t text, std::vector<ExprName> operands,
+                          std::vector<int64_t> numbers) {
   const auto [row, is_new] = names_.emplace(Row{text, std::move(operands), std::move(numbers)},
-                                            static_cast<Name>(rows_.size()));
+                                            static_cast<ExprName>(rows_.size()));
   if (is_new) rows_.push_back(&row->first);
   return row->second;
 }
 
-Name Expressions::AddNumber(uint32_t text, int64_t number) {
-  const Name name = Add(text, {}, {number});
+ExprName Expressions::AddNumber(uint32_t text, int64_t number) {
+  const ExprName name = Add(text, {}, {number});
   numbers_[name] = number;
   return name;
 }
 
-std::optional<int64_t> Expressions::NumberOf(Name name) const {
+std::optional<int64_t> Expressions::NumberOf(ExprName name) const {
   const auto number = numbers_.find(name);
   return number == numbers_.end() ? std::nullopt : std::optional(number->second);
 }
 
-Name Expressions::AddBitcast(uint32_t text, Name operand, uint32_t from) {
+ExprName Expressions::AddBitcast(uint32_t text, ExprName operand, uint32_t from) {
   if (const auto before = bitcasts_.find(operand); before != bitcasts_.end())
     std::tie(operand, from) = before->second;
   if (from == text) return operand;
-  const Name name = Add(TextOf("bitcast"), {operand}, {text, from});
+  const ExprName name = Add(TextOf("bitcast"), {operand}, {text, from});
   bitcasts_[name] = {operand, from};
   return name;
 }
 
-Name Expressions::AddUpdate(Name array, Name update, const Box& box) {
+ExprName Expressions::AddUpdate(ExprName array, ExprName update, const Box& box) {
   std::vector<int64_t> numbers = box.starts;
   std::ranges::copy(box.sizes, std::back_inserter(numbers));
   const size_t before = rows_.size();
-  const Name name = Add(TextOf("update"), {array, update}, std::move(numbers));
+  const ExprName name = Add(TextOf("update"), {array, update}, std::move(numbers));
   if (rows_.size() == before || !IsOnGrid(box)) return name;
   const auto link = links_.find(array);
   uint32_t chain = static_cast<uint32_t>(chains_.size());
@@ -80,7 +81,7 @@ Name Expressions::AddUpdate(Name array, Name update, const Box& box) {
   return name;
 }
 
-Name Expressions::AddSlice(uint32_t text, Name array, const Box& box) {
+ExprName Expressions::AddSlice(uint32_t text, ExprName array, const Box& box) {
   while (IsOnGrid(box)) {
     const auto link = links_.find(array);
     if (link == links_.end()) break;
@@ -89,7 +90,7 @@ Name Expressions::AddSlice(uint32_t text, Name array, const Box& box) {
     if (const auto written = chain.written.find(box.starts); written != chain.written.end()) {
       // The last one that this array has.
       const auto after = std::ranges::upper_bound(written->second, link->second.depth, {},
-                                                  &std::pair<uint32_t, Name>::first);
+                                                  &std::pair<uint32_t, ExprName>::first);
       if (after != written->second.begin()) return std::prev(after)->second;
     }
     array = chain.base;

@@ -63,7 +63,7 @@ bool IsLeftOut(const hlo::Attribute& attribute) {
 
 // An expression, or a tuple of some.
 struct Tree {
-  Name name = 0;
+  ExprName name = 0;
   std::shared_ptr<const std::vector<Tree>> parts = nullptr;
 };
 
@@ -72,7 +72,7 @@ Tree TupleOf(std::vector<Tree> parts) {
 }
 
 // The expressions of a tree, in order.
-void Flatten(const Tree& tree, std::vector<Name>& names) {
+void Flatten(const Tree& tree, std::vector<ExprName>& names) {
   std::vector<const Tree*> stack = {&tree};
   while (!stack.empty()) {
     const Tree& top = *stack.back();
@@ -146,10 +146,10 @@ class Namer {
         keys_(module.instructions.size(), kNoText),
         shapes_(module.shapes.size(), kNoText) {}
 
-  std::optional<std::vector<Name>> Results() {
+  std::optional<std::vector<ExprName>> Results() {
     const std::optional<Tree> tree = Call(m_.entry, Parameters(m_.entry, "argument"));
     if (!tree) return std::nullopt;
-    std::vector<Name> names;
+    std::vector<ExprName> names;
     Flatten(*tree, names);
     return names;
   }
@@ -385,14 +385,14 @@ class Namer {
   }
 
   std::optional<Tree> Other(InstrId id, const std::vector<Tree>& operands) {
-    std::vector<Name> names;
+    std::vector<ExprName> names;
     for (const Tree& operand : operands) Flatten(operand, names);
     for (const CompId callee : m_.called_by(id)) {
-      const std::optional<Name> meaning = Function(callee);
+      const std::optional<ExprName> meaning = Function(callee);
       if (!meaning) return std::nullopt;
       names.push_back(*meaning);
     }
-    const Name whole = e_.Add(KeyOf(id), std::move(names));
+    const ExprName whole = e_.Add(KeyOf(id), std::move(names));
     const ShapeId shape = m_.instructions[id].shape;
     if (!m_.shapes.is_tuple(shape)) return Tree{whole};
     const uint32_t part = e_.TextOf("part");
@@ -402,12 +402,12 @@ class Namer {
     });
   }
   // What a computation makes of any arguments.
-  std::optional<Name> Function(CompId computation) {
+  std::optional<ExprName> Function(CompId computation) {
     if (const auto known = functions_.find(computation.index); known != functions_.end())
       return known->second;
     const std::optional<Tree> result = Call(computation, Parameters(computation, "inner"));
     if (!result) return std::nullopt;
-    std::vector<Name> names;
+    std::vector<ExprName> names;
     Flatten(*result, names);
     return functions_[computation.index] = e_.Add(e_.TextOf("function"), std::move(names));
   }
@@ -420,7 +420,7 @@ class Namer {
   int depth_ = 0;
   std::vector<uint32_t> keys_;    // by instruction
   std::vector<uint32_t> shapes_;  // by shape: its text
-  std::map<uint32_t, Name> functions_;
+  std::map<uint32_t, ExprName> functions_;
   std::map<uint32_t, bool> effects_;
 };
 
@@ -443,7 +443,7 @@ class SameResults::Impl {
   bool AreThoseOf(const hlo::Module& changed) {
     if (EffectsOf(given_) != EffectsOf(changed)) return false;
     return std::ranges::any_of(std::vector<bool>{false, true}, [&](bool unrolls) {
-      std::optional<std::vector<Name>>& given = given_results_[unrolls ? 1 : 0];
+      std::optional<std::vector<ExprName>>& given = given_results_[unrolls ? 1 : 0];
       if (!given) given = Namer(given_, expressions_, unrolls, most_steps_).Results();
       return given && given == Namer(changed, expressions_, unrolls, most_steps_).Results();
     });
@@ -453,7 +453,7 @@ class SameResults::Impl {
   const hlo::Module& given_;
   const int64_t most_steps_;
   Expressions expressions_;
-  std::optional<std::vector<Name>> given_results_[2];  // loops as operations, and unrolled
+  std::optional<std::vector<ExprName>> given_results_[2];  // loops as operations, and unrolled
 };
 
 SameResults::SameResults(const hlo::Module& given, int64_t most_steps)
