@@ -142,13 +142,11 @@ class ExactSearch {
       if (!Has(memory.done, i)) needed |= sets_.reads[i];
     }
     double cost = 0;
-    Nodes again = 0;
     // Sources have lower numbers.
     for (auto i = static_cast<Node>(task_.size()); i-- > 0;) {
       if (!Has(memory.done, i) || (sets_.makes[i] & needed & ~memory.held) == 0) continue;
       if (task_.can_repeat[i] == 0) return kNever;
       needed |= sets_.reads[i];
-      again |= Nodes{1} << i;
       cost += task_.costs[i];
     }
     return (needed & sets_.start & ~memory.held) != 0 ? kNever : cost;
