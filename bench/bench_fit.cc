@@ -82,7 +82,7 @@ double SumInEntry(const hlo::Module& module, std::span<const double> costs) {
 }
 
 double WholeCost(const hlo::Module& module, std::string_view name) {
-  const Target& target = *FindTarget(name);
+  const Target target = *FindTarget(name);
   return SumInEntry(module, cost::FindCosts(module, target, [&](const cost::Work& work) {
                       return cost::PlainCost(work, target);
                     }));
@@ -90,7 +90,7 @@ double WholeCost(const hlo::Module& module, std::string_view name) {
 
 // What the loops that stack values take, as a part of the program.
 double ForwardPass(const hlo::Module& module, std::string_view name) {
-  const Target& target = *FindTarget(name);
+  const Target target = *FindTarget(name);
   const cost::Machine machine = cost::MachineOf(target);
   const std::vector<double> costs = cost::FindCosts(
       module, target, [&](const cost::Work& work) { return cost::SecondsOf(work, machine); });

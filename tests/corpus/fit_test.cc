@@ -118,7 +118,7 @@ TEST(CorpusFit, LoopsHandOnLess) {
     options.plan.policy = Policy::kBest;
     const std::vector<fit::LoopPair> pairs = fit::FindLoopPairs(*module);
     ASSERT_EQ(pairs.size(), 1U) << file;
-    const Target& target = *FindTarget(options.plan.target);
+    const Target target = *FindTarget(options.plan.target);
     const std::vector<cost::Work> works = cost::FindWork(*module, target);
     const auto seconds = [&](hlo::InstrId id) {
       return cost::SecondsOf(works[id.index], cost::MachineOf(target));
