@@ -149,8 +149,10 @@ std::string EncodeThunk(const Program& program, const Thunk& thunk,
             replacement = now;
             return WalkAnswer::kReplace;
           },
-      .on_info = [&](std::string_view bytes,
-                     std::string& replacement) { return EncodeInfo(thunk, bytes, replacement); },
+      .on_info =
+          [&](std::string_view bytes, std::string& replacement) {
+            return thunk.is_copy ? EncodeInfo(thunk, bytes, replacement) : WalkAnswer::kKeep;
+          },
   };
   std::string out;
   WalkThunk(thunk.bytes, TablesOf(program.platform), visitor, &out);
@@ -162,6 +164,7 @@ std::string EncodeThunk(const Program& program, const Thunk& thunk,
 uint32_t AddCopy(Program& program, uint32_t row, std::string_view name) {
   Thunk copy = program.thunks[row];
   copy.name = name;
+  copy.is_copy = true;
   if (copy.number) {
     uint64_t last = 0;
     for (const Thunk& thunk : program.thunks) last = std::max(last, thunk.number.value_or(0));

@@ -40,9 +40,10 @@ struct Slot {
 struct Thunk {
   const ThunkKind* kind = nullptr;  // null: of a kind that is not known
   uint32_t kind_number = 0;         // of its field in ThunkProto; 0: it has none
-  std::string_view name;            // of the instruction that it executes; may be changed
-  // What names a thunk of the GPU, and no other one; may be changed. None on the CPU.
+  std::string_view name;            // of the instruction that it executes
+  // What names a thunk of the GPU, and no other one. None on the CPU.
   std::optional<uint64_t> number = {};
+  bool is_copy = false;    // of another one, with a name and a number that are not in `bytes`
   std::string_view bytes;  // the message as it was read
   Range slots;             // in the order of the bytes
   Range sequences;         // those inside, in the order of the bytes
