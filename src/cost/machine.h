@@ -11,7 +11,7 @@
 
 namespace stowplan::cost {
 
-// A kernel takes as long as its traffic or its arithmetic, whichever is slower, and a launch.
+// A kernel takes as long as its traffic or its arithmetic, whichever is slower, plus a launch.
 struct Machine {
   std::string_view name;  // as FindMachine takes it
   double bytes_per_second = 1;
@@ -39,8 +39,8 @@ struct MachineChoice {
 
 [[nodiscard]] double SecondsOf(const Work& work, const Machine& machine);
 
-// A model without figures of any machine: bytes, or flops at a fixed number for each byte. Results
-// that are compared over time are given in it.
+// A model without figures of any machine: bytes, or flops at a fixed number per byte. Used for
+// results that are compared over time.
 [[nodiscard]] double PlainCost(const Work& work, const Target& target);
 
 }  // namespace stowplan::cost

@@ -48,7 +48,7 @@ std::string Verdict(const FitFacts& facts, const FitOptions& options) {
                      HumanBytes(*options.budget), now);
 }
 
-// The cheapest points that are no dearer than round figures.
+// For each round figure, the point of least memory that costs no more.
 std::vector<FitPoint> SomeOf(const std::vector<FitPoint>& curve) {
   constexpr double kCosts[] = {0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.33, 0.5, 1};
   std::vector<FitPoint> some;
