@@ -161,8 +161,8 @@ def random_arguments(shapes):
         count = min(int(np.prod(leaf.shape)), MOST_DRAWN)
         if leaf.dtype == jnp.int32:
             return np.resize(random.integers(0, 16, count).astype(np.int32), leaf.shape)
-        drawn = (0.05 * random.standard_normal(count)).astype(np.float32)
-        return np.resize(drawn, leaf.shape).astype(leaf.dtype)
+        drawn = (0.05 * random.standard_normal(count)).astype(np.float32).astype(leaf.dtype)
+        return np.resize(drawn.view(f"u{drawn.itemsize}"), leaf.shape).view(drawn.dtype)
 
     return jax.tree.map(make, shapes)
 
@@ -190,14 +190,17 @@ def count_equal(a, b):
 
 
 def least_times(programs, arguments, runs):
-    """The least seconds of each, run in turn."""
+    """The least seconds of each, run in turn. Every round begins with another one: where the allocator puts arrays
+    depends on what ran before."""
     times = [[] for _ in programs]
-    for _ in range(runs):
-        for row, program in zip(times, programs, strict=True):
+    for turn in range(runs):
+        for k in range(len(programs)):
+            which = (turn + k) % len(programs)
             copies = fresh(arguments)
             begin = time.perf_counter()
-            jax.block_until_ready(program(*copies))
-            row.append(time.perf_counter() - begin)
+            result = jax.block_until_ready(programs[which](*copies))
+            times[which].append(time.perf_counter() - begin)
+            del copies, result
     return [min(row) for row in times]
 
 
