@@ -52,7 +52,9 @@ def find_candidates(program: Program, settings: Settings) -> list[Candidate]:
         """The changed program, and what can be repeated in it."""
         extra = sum(map(model.cost, changed.operations)) / whole - 1
         found.extend(
-            Candidate(extra + candidate.cost, candidate.peak, candidate.words or words, candidate.make)
+            Candidate(
+                extra + candidate.cost, candidate.peak, candidate.words or words, candidate.make
+            )
             for candidate in _repetitions(changed, settings, words, whole)
         )
 
@@ -68,9 +70,7 @@ def find_candidates(program: Program, settings: Settings) -> list[Candidate]:
     return found
 
 
-def _repetitions(
-    program: Program, settings: Settings, words: str, whole: float
-) -> list[Candidate]:
+def _repetitions(program: Program, settings: Settings, words: str, whole: float) -> list[Candidate]:
     graph = settings.model.graph(program)
     plans = graph.plans(settings.most_cost, settings.time_limit)
     own = sum(map(settings.model.cost, program.operations))

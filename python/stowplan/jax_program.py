@@ -136,9 +136,7 @@ def flatten(jaxpr: Any) -> Program:
 
 def _inline(program: Program, jaxpr: Any, arguments: Sequence[Atom], names: Any) -> list[Atom]:
     """Appends the equations. `arguments`: for the constants and inputs of the jaxpr."""
-    known: dict[Any, Atom] = dict(
-        zip([*jaxpr.constvars, *jaxpr.invars], arguments, strict=True)
-    )
+    known: dict[Any, Atom] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arguments, strict=True))
 
     def read(atom: Any) -> Atom:
         return atom if hasattr(atom, "val") else known[atom]

@@ -27,8 +27,12 @@ from .jax_program import (
     is_value,
     without_unread,
 )
+from .jax_work import SPREADING
 
 _HOLD = "stowplan_hold"
+# So many operations later, a value was made long ago.
+_FAR = 100
+_MOST_LOOKED_AT = 50
 
 
 def _is_number(aval: Any) -> bool:
@@ -121,6 +125,8 @@ class Repeater:
         self._current: dict[int, int] = {}  # by value of the program: its latest version
         self._made: dict[int, int] = {}  # by version: the place that has made it
         self._last_read: dict[int, int] = {}  # by value: the last place that has read it
+        # Smaller values make no difference.
+        self._least = max(map(bytes_of, program.avals), default=0) // 16
         self._triggers: dict[int, int] = {}  # by version: what replaces it, as it was a trigger
 
     def write(self) -> Program:
@@ -132,7 +138,7 @@ class Repeater:
                 self._repeat(run)
                 place = run.end
             else:
-                self._append(place, {})
+                self._append(place, self._hold_spread(place))
                 place += 1
         self._new.results = [self._first(atom) for atom in self._old.results]
         return without_unread(self._new)
@@ -201,6 +207,30 @@ class Repeater:
         if smallest not in copies:
             copies.update(self._hold([smallest], trigger))
         return {smallest: copies[smallest]}
+
+    def _hold_spread(self, place: int) -> dict[int, int]:
+        """Small operands that were made long ago and are spread over a large result. A compiler may
+        spread them when they are made, and keep that."""
+        operation = self._old.operations[self._sequence[place]]
+        if self._by_barrier or operation.kind not in SPREADING or not operation.is_pure:
+            return {}
+        size = sum(bytes_of(self._old.avals[v]) for v in operation.makes)
+        if size < self._least:
+            return {}
+        known = {
+            self._version(atom): self._made.get(self._current.get(atom, atom), -1)
+            for atom in operation.reads
+            if is_value(atom)
+        }
+        latest = max(known, key=lambda v: known[v], default=None)
+        if latest is None or not _is_number(self._new.avals[latest]):
+            return {}
+        held: dict[int, int] = {}
+        for version, made in known.items():
+            is_small = 8 * bytes_of(self._new.avals[version]) <= size
+            if 0 <= made < known[latest] - _FAR and is_small and self._can_hold(version):
+                held.update(self._hold([version], latest))
+        return held
 
     def _sources(self, run: Run) -> list[int]:
         """What a run reads and does not make. Arguments stay as they are, unless an operation reads
@@ -273,9 +303,6 @@ class Repeater:
                 if operation.kind != _HOLD and _is_number(self._new.avals[version]):
                     return self._triggers.get(version, version)
         return None
-
-
-_MOST_LOOKED_AT = 50
 
 
 def repeated(program: Program, sequence: Sequence[int], by_barrier: bool) -> Program:

@@ -148,10 +148,7 @@ def _cuts(
     first_slice = scan.constants + scan.carries
     sources = program.operations[i].reads[first_slice:]
     late = {
-        atom
-        for operation in program.operations[j:]
-        for atom in operation.reads
-        if is_value(atom)
+        atom for operation in program.operations[j:] for atom in operation.reads if is_value(atom)
     }
     given = {*program.inputs, *program.constants}
     for value, source in zip(inputs[first_slice:], sources, strict=True):
@@ -160,9 +157,7 @@ def _cuts(
     results = body.results[scan.carries :]
     needed = {results[n] for n in numbers if is_value(results[n])}
     # What is kept for others anyway.
-    free.update(
-        atom for n, atom in enumerate(results) if n not in numbers and is_value(atom)
-    )
+    free.update(atom for n, atom in enumerate(results) if n not in numbers and is_value(atom))
     sizes = [0 if v in free else bytes_of(aval) for v, aval in enumerate(body.avals)]
     returned = sorted({atom for atom in body.results[: scan.carries] if is_value(atom)})
     graph = _core.operation_graph(sizes, returned, model.rows(body))
@@ -207,9 +202,7 @@ def _choose(pair: Pair, level: int) -> _Choice:
         *body.inputs[: scan.constants],
         *body.inputs[first:],
     }
-    return _Choice(
-        tuple(sorted(repeated)), tuple(sorted(sources - given)), constants, slices
-    )
+    return _Choice(tuple(sorted(repeated)), tuple(sorted(sources - given)), constants, slices)
 
 
 def _stacked(aval: Any, length: int) -> Any:
@@ -299,8 +292,7 @@ def _second_body(program: Program, pair: Pair, choice: _Choice) -> tuple[Program
             )
             body.operations[i] = replace(body.operations[i], reads=reads)
     body.results = [
-        (literals[a] if a in literals else translated[a]) if is_value(a) else a
-        for a in old.results
+        (literals[a] if a in literals else translated[a]) if is_value(a) else a for a in old.results
     ]
     return body, still
 

@@ -78,7 +78,9 @@ def _unspecified(items: Iterable[Any]) -> list[Any]:
     return [None if type(item).__name__ == "UnspecifiedValue" else item for item in items]
 
 
-def _jit_options(closed: Any, arguments: tuple[Any, ...], results: Any) -> tuple[Any, dict[str, Any]]:
+def _jit_options(
+    closed: Any, arguments: tuple[Any, ...], results: Any
+) -> tuple[Any, dict[str, Any]]:
     """Of a step that is itself what jax.jit returns: its jaxpr, donations and shardings."""
     jax: Any = importlib.import_module("jax")
     jaxpr = closed.jaxpr

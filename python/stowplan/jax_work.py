@@ -39,6 +39,8 @@ _ELEMENTWISE = frozenset(
     stop_gradient sub tan tanh transpose xor random_wrap random_unwrap pvary pcast
     sharding_constraint""".split()
 )
+# What may read a small operand for each element of a large result.
+SPREADING = (_ELEMENTWISE - {"concatenate", "pad", "slice"}) | {"broadcast_in_dim"}
 _REDUCTIONS = frozenset(
     """reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or argmax argmin cumsum cumprod
     cummax cummin cumlogsumexp""".split()

@@ -8,6 +8,8 @@ namespace stowplan::fit {
 namespace {
 
 constexpr uint32_t kNoOperation = 0xffffffffU;
+// So many clusters later, what was computed inside another one is computed again.
+constexpr size_t kFar = 48;
 
 std::vector<uint32_t> MakersOf(const Operations& program) {
   std::vector<uint32_t> makers(program.sizes.size(), kNoOperation);
@@ -21,10 +23,10 @@ std::vector<uint32_t> MakersOf(const Operations& program) {
 
 const char* FindMistake(const Operations& program) {
   const size_t count = program.sizes.size();
-  if (program.is_result.size() != count) return "each value has a size and says whether it is a result";
+  if (program.is_result.size() != count) 
+    return "each value has a size and says whether it is a result";
   if (std::ranges::any_of(program.sizes, [](int64_t size) { return size < 0; }))
     return "a value has a negative size";
-  const std::vector<uint32_t> no_makers(count, kNoOperation);
   for (const Operation& operation : program.operations) {
     for (const uint32_t value : operation.makes) {
       if (value >= count) return "an operation makes a value that does not exist";
@@ -146,15 +148,22 @@ Task TaskOf(const Operations& program, const Clusters& clusters) {
                   std::vector<Node>(life_count, kNoNode));
 }
 
-std::vector<uint32_t> Spell(const Clusters& clusters, std::span<const Node> sequence,
-                            size_t operation_count) {
+std::vector<uint32_t> Spell(const Operations& program, const Clusters& clusters,
+                            std::span<const Node> sequence, int64_t least_bytes) {
   std::vector<uint8_t> is_done(clusters.size(), 0);
-  std::vector<uint8_t> is_made(operation_count, 0);
+  std::vector<size_t> made(program.operations.size(), 0);  // the last place so far, and one more
   std::vector<uint32_t> spelled;
-  for (const Node node : sequence) {
+  const auto is_near = [&](uint32_t operation, size_t place) {
+    if (made[operation] == 0) return false;
+    const std::vector<uint32_t>& makes = program.operations[operation].makes;
+    return made[operation] + kFar > place ||
+           (!makes.empty() && program.sizes[makes[0]] < least_bytes);
+  };
+  for (size_t place = 0; place < sequence.size(); ++place) {
+    const Node node = sequence[place];
     for (const uint32_t operation : clusters[node]) {
-      if (is_done[node] == 0 && is_made[operation] != 0) continue;
-      is_made[operation] = 1;
+      if (is_done[node] == 0 && is_near(operation, place)) continue;
+      made[operation] = place + 1;
       spelled.push_back(operation);
     }
     is_done[node] = 1;

@@ -45,8 +45,9 @@ Clusters Singles(const Operations& program);
 Task TaskOf(const Operations& program, const Clusters& clusters);
 
 // A sequence of clusters as one of operations. What several clusters compute inside occurs once,
-// unless the cluster itself is a repetition.
-std::vector<uint32_t> Spell(const Clusters& clusters, std::span<const Node> sequence,
-                            size_t operation_count);
+// unless the cluster is a repetition or much later: then values of at least `least_bytes` occur
+// again, so that the compiler does not keep them until then.
+std::vector<uint32_t> Spell(const Operations& program, const Clusters& clusters,
+                            std::span<const Node> sequence, int64_t least_bytes);
 
 }  // namespace stowplan::fit

@@ -134,8 +134,10 @@ std::vector<std::tuple<double, int64_t, uint32_t, double, bool, bool>> RowsOf(
 
 Numbers SequenceOf(const OperationPlans& self, size_t index) {
   if (index >= self.plans.size()) Refuse("there is no such plan");
-  return fit::Spell(self.graph->clusters, self.plans[index].point.sequence,
-                    self.graph->program.operations.size());
+  // Smaller values make no difference.
+  const int64_t least = self.plans[0].point.peak / 500;
+  return fit::Spell(self.graph->program, self.graph->clusters, self.plans[index].point.sequence,
+                    least);
 }
 
 std::vector<Numbers> CutsOf(const OperationGraph& graph, const Numbers& needed) {
