@@ -54,6 +54,7 @@ std::vector<KindRow> KindsOf(const Executable& executable) {
     row.slices += thunk.slots.count;
   }
   std::vector<KindRow> out;
+  out.reserve(rows.size());
   for (const auto& [key, row] : rows) out.push_back(row);
   StableSort(out, std::ranges::greater(), &KindRow::count);
   return out;

@@ -272,6 +272,7 @@ std::expected<Attempt, std::string> InBestOrder(const Setup& setup,
     analysis = std::make_shared<const Analysis>(*std::move(again));
   }
   std::vector<hlo::InstrId> origins;
+  origins.reserve(module->instructions.size());
   for (size_t i = 0; i < module->instructions.size(); ++i) origins.emplace_back(i);
   const Result<std::string> proto = WriteModule(*module);
   if (!proto) return std::unexpected(FirstMessage(proto.error()));

@@ -268,6 +268,7 @@ namespace {
 // What a first plan leaves when the second is not taken.
 void KeepOtherSpacesFirst(Assignment& assignment) {
   std::vector<NewId> order;
+  order.reserve(assignment.allocations.size());
   for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
   std::ranges::stable_partition(order,
                                 [&](NewId id) { return assignment.allocations[id].color != 0; });
