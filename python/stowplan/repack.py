@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from . import _core
-from .errors import ArgumentError
+from .errors import ArgumentError, ParseError
 from .sizes import format_size, parse_size
 
 _MOST_LINES = 12
@@ -284,7 +284,10 @@ def repack(
         reports.append(_report_of(text))
         return lower or data
 
-    new_payload = _with_executables(payload, devices[0].client, devices, rewrite)
+    try:
+        new_payload = _with_executables(payload, devices[0].client, devices, rewrite)
+    except ParseError as error:  # a container of a release that is not known
+        return _refused(compiled, _first_line(error))
     if len(reports) != 1:
         return _refused(
             compiled,

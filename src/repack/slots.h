@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "executable/executable.h"
@@ -35,6 +36,7 @@ class SlotResolver {
 
   const report::Report& report_;
   std::unordered_map<std::string_view, std::vector<uint32_t>> read_;  // by instruction
+  std::unordered_set<std::string_view> tuples_;                       // instructions
   // By call: values that the called computation makes, and those that it calls.
   std::unordered_map<std::string_view, std::vector<uint32_t>> made_inside_;
 };
