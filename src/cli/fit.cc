@@ -187,8 +187,7 @@ CommandSpec FitCommand() {
           "  stowplan fit dump/                      what memory costs\n"
           "  stowplan fit dump/ --budget=16GiB       the cheapest way to fit into 16 GiB\n"
           "  stowplan fit dump/ --max-cost=10%       the least memory for 10 % more work\n"
-          "  stowplan fit dump/ --format=html -o fit.html   the curve as a page, to drag the "
-          "budget\n"
+          "  stowplan fit dump/ --format=html -o fit.html   a page to drag the budget on\n"
           "  stowplan fit module.hlo.pb --budget=16GiB -o new.hlo.pb   the changed module\n",
       .positional = "FILE",
       .count = Positionals::kAny,

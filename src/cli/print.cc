@@ -78,8 +78,8 @@ CommandSpec PrintCommand() {
       .details =
           "Reads a module and prints it as HLO text. Text is printed in the dialect it was\n"
           "written in, byte for byte as XLA wrote it. A proto from a dump is printed as its\n"
-          "compiler prints it, judging by the files beside it; any other proto is printed in\n"
-          "XLA's newest long form.\n",
+          "compiler prints it, judging by the files beside it; any other proto, in XLA's\n"
+          "newest long form.\n",
       .examples =
           "  stowplan print module.hlo.pb                       a proto as text\n"
           "  stowplan print --dialect=jaxlib-0.4.35 module.txt  as an older XLA writes it\n"

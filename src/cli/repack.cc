@@ -181,21 +181,21 @@ CommandSpec RepackCommand() {
       .summary = "give a serialized executable a lower plan",
       .details =
           "Lays out the temporaries of a serialized executable anew, and runs its thunks in\n"
-          "a different order if that needs less memory. With --budget or --max-cost, kernels\n"
-          "may run a second time, so that their results need not stay in memory. The kernels\n"
-          "themselves do not change and run on the same inputs, so the results are the same\n"
-          "to the bit. The new executable is written only if it can be read back, the\n"
-          "checker calls its plan sound, and its thunks compute what the original's do. An\n"
-          "executable that is not fully understood is refused.\n"
+          "a different order if that needs less memory. With --budget or --max-cost,\n"
+          "kernels may run a second time, so that their results need not stay in memory.\n"
+          "The kernels themselves do not change and run on the same inputs, so the results\n"
+          "are the same to the bit. The new executable is written only if it can be read\n"
+          "back, the checker calls its plan sound, and its thunks compute what the\n"
+          "original's do. An executable that is not fully understood is refused.\n"
           "\n"
-          "Reads and writes what a JAX client's serialize_executable returns, and entries of\n"
-          "JAX's persistent compilation cache; in a folder, all entries. What is refused\n"
-          "stays as it is. Nothing is loaded or run. The exit code is 1 if an executable does\n"
-          "not fit into the given budget.\n",
+          "Reads and writes what a JAX client's serialize_executable returns, and entries\n"
+          "of JAX's persistent compilation cache; in a folder, all entries. What is refused\n"
+          "stays as it is. Nothing is loaded or run. The exit code is 1 if an executable\n"
+          "does not fit into the given budget.\n",
       .examples =
           "  stowplan repack step.bin                 what could be saved\n"
           "  stowplan repack step.bin -o lower.bin    the executable with the lower plan\n"
-          "  stowplan repack step.bin --budget=8GiB -o lower.bin   compute values again to fit\n"
+          "  stowplan repack step.bin --budget=8GiB -o lower.bin   recompute values to fit\n"
           "  stowplan repack ~/.cache/jax -o ~/.cache/jax-lower    all entries of a cache\n",
       .positional = "EXECUTABLE|FOLDER",
       .options =
