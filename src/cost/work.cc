@@ -82,7 +82,8 @@ class Worker {
       for (uint32_t k = 0; k < computation.count; ++k) {
         const InstrId id(size_t{computation.first.index} + k);
         works[id.index] = WorkOf(id, sums);
-        if (is_fused_[c] != 0) works[id.index] = {.flops = works[id.index].flops};
+        if (is_fused_[c] != 0)
+          works[id.index] = {.flops = works[id.index].flops, .products = works[id.index].products};
         sums[c] += works[id.index];
       }
     }
@@ -169,7 +170,11 @@ class Worker {
     if (opcode == Opcode::kWhile)
       return called * static_cast<double>(KnownTrips(module_, id).value_or(1));
     if (IsControl(opcode)) return called;
-    Work work = {.whole_bytes = MeasureOf(id).bytes, .flops = FlopsOf(id, called), .launches = 1};
+    Work work = {.whole_bytes = MeasureOf(id).bytes,
+                 .flops = FlopsOf(id, called),
+                 .products = called.products,
+                 .launches = 1};
+    if (IsProduct(id) && !IsExact(id)) work.products[WidthOf(id)] += work.flops;
     for (const InstrId operand : module_.operands_of(id))
       work.whole_bytes += MeasureOf(operand).bytes;
     work.bytes = WrittenBytes(id);
@@ -275,6 +280,38 @@ class Worker {
     return std::ranges::any_of(
         std::to_array<std::string_view>({"gemm", "matmul", "dot", "conv"}),
         [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  }
+
+  [[nodiscard]] bool IsProduct(InstrId id) const {
+    switch (module_.instructions[id].opcode) {
+      case Opcode::kDot:
+      case Opcode::kConvolution:
+        return true;
+      case Opcode::kCustomCall:
+        return IsProductCall(id);
+      default:
+        return false;
+    }
+  }
+  // Asks for all bits of its operands, which matrix units do not take.
+  [[nodiscard]] bool IsExact(InstrId id) const {
+    if (const auto* words = module_.FindAttribute(id, AttributeKey::kOperandPrecision)) {
+      for (const auto& word : Module::Rows(module_.texts, words->rows())) {
+        if (module_.view(word) == "highest") return true;
+      }
+    }
+    const hlo::Attribute* config = module_.FindAttribute(id, AttributeKey::kBackendConfig);
+    return config != nullptr &&
+           module_.view(config->text()).find("HIGHEST") != std::string_view::npos;
+  }
+  // A row of kProductBits.
+  [[nodiscard]] size_t WidthOf(InstrId id) const {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    const ShapeId shape = module_.instructions[operands.empty() ? id : operands[0]].shape;
+    const int bits = hlo::BitWidth(module_.shapes[shape].type);
+    size_t width = 0;
+    while (width + 1 < std::size(kProductBits) && kProductBits[width] > bits) ++width;
+    return width;
   }
 
   [[nodiscard]] double FlopsOf(InstrId id, const Work& called) const {

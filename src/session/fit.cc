@@ -72,8 +72,7 @@ class Fitter {
     facts.curve = {{0, facts.ordered_bytes}};
     const std::vector<double> costs =
         CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
-    if (options_.model == CostModel::kMachine)
-      facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
+    SetWork(costs, facts);
     std::optional<Entry> exact;
     if (!given_.origins) {
       STOWPLAN_TRY(exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
@@ -113,6 +112,16 @@ class Fitter {
     rules.alignment = 1;
     std::ranges::fill(rules.space_alignments, 0);
     return rules;
+  }
+
+  void SetWork(std::span<const double> costs, FitFacts& facts) const {
+    const Target& target = prepared_.setting.rules.target;
+    const std::vector<cost::Work> works = cost::FindWork(*ordered_.module, target);
+    for (const hlo::InstrId id : ordered_.module->schedule_of(ordered_.module->entry))
+      facts.work += works[id.index];
+    if (options_.model != CostModel::kMachine) return;
+    facts.machine = MachineFor(options_, target).name;
+    facts.seconds = WholeCostOf(*ordered_.module, costs);
   }
 
   void SetBound(const fit::LoopSlack& slack, Entry& entry, FitFacts& facts) const {
