@@ -3,7 +3,7 @@
 
     python bench/calibrate_cost.py STOWPLAN [--machine=h200] [--only=TEXT] [--raw=FILE]
 
-STOWPLAN is the program. It needs JAX with the device whose figures are wanted, and no network. Each program is
+STOWPLAN is the program, built from the same checkout as this script. It needs JAX with the device whose figures are wanted, and no network. Each program is
 compiled, run until its least time settles, and its optimized module given to `stowplan fit`, which says what the
 program does (bytes, flops, kernels) and how long that takes by the model. Groups of programs:
 
@@ -20,6 +20,7 @@ import math
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -216,7 +217,10 @@ class Model:
         done = subprocess.run(command, capture_output=True, text=True)
         if not done.stdout:
             raise RuntimeError(done.stderr.strip())
-        return json.loads(done.stdout)["work"]
+        work = json.loads(done.stdout).get("work")
+        if work is None:
+            sys.exit(f"{self.program} is too old: its `fit --format=json` has no `work`. Build it from this checkout.")
+        return work
 
 
 def measure_all(model, only):

@@ -12,6 +12,7 @@ refused or whose results differ, for a look without a GPU. Tasks, each in a proc
     step:NAME      a training step as compiled, serialized and loaded again, and rewritten at several costs, in turn:
                    the least of 50 runs, results compared to the bit; then each in a fresh process: peak_bytes_in_use;
                    then as compiled and rewritten with memory limited to the middle of both peaks
+    cpu:NAME       bench/repack.py, for the CPU of the same machine, to OUT/cpu.NAME.txt
     programs:N     those of tests/oracle for one device, the N-th of several parts that run at the same time: loaded,
                    compared to the bit, and how many are refused, and why
 
@@ -76,6 +77,7 @@ TASKS = (
     "step:mlp",
     "step:mlp_bf16",
     "step:cnn",
+    *(f"cpu:{name}" for name in ("mlp", "cnn", "vit", "lm12", "mlp16")),
     "step:lm_scan",
     "step:mlp_scan",
 )
@@ -319,10 +321,18 @@ def summary(rows):
         print(repack_runs.summary(programs))
 
 
+def run_on_cpu(name, results):
+    with (results.out / f"cpu.{name}.txt").open("w") as out:
+        command = [sys.executable, str(HERE / "repack.py"), name]
+        subprocess.run(command, env=dict(os.environ, JAX_PLATFORMS="cpu"), stdout=out, check=True)
+
+
 def run_task(task, results):
     kind, name = task.split(":")
     if kind == "step":
         measure_step(name, results)
+    elif kind == "cpu":
+        run_on_cpu(name, results)
     else:
         run_programs(int(name), results)
     results.add(kind="done", task=task)

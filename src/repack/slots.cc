@@ -120,6 +120,13 @@ std::vector<bool> SlotResolver::FindReads(const executable::Program& program) co
         if (!is_empty_table(value)) held.push_back(PlaceOf(report_, value));
       }
     }
+    // What has a slot of its own is read there, also if it lies inside of a larger one.
+    const auto is_read_elsewhere = [&](const Slice& place, const Slice& slice) {
+      return place != slice &&
+             std::ranges::any_of(program.slots_of(thunk), [&](const executable::Slot& slot) {
+               return slot.slice == place && slot.access != executable::Access::kWrite;
+             });
+    };
     for (uint32_t i = thunk.slots.begin; i < thunk.slots.begin + thunk.slots.count; ++i) {
       const executable::Slot& slot = program.slots[i];
       const bool is_sure =
@@ -128,7 +135,7 @@ std::vector<bool> SlotResolver::FindReads(const executable::Program& program) co
       const bool is_possible = slot.access != executable::Access::kWrite && !is_sure;
       out[i] =
           is_sure || (is_possible && (!is_known || std::ranges::any_of(held, [&](const Slice& s) {
-                        return Meets(s, slot.slice);
+                        return Meets(s, slot.slice) && !is_read_elsewhere(s, slot.slice);
                       })));
       if (IsWritten(slot.access)) begun[thunk.name].push_back(slot.slice);
     }

@@ -25,8 +25,9 @@ class SlotResolver {
   explicit SlotResolver(const PlannedModule& planned);
 
   // For each slot, whether the thunk may depend on what it held before. Where the thunk does not
-  // say, it does if a value that its instruction reads lies there, or if another thunk of the same
-  // instruction wrote there; of a thunk without an instruction the worst is assumed.
+  // say, it does if a value that its instruction reads lies there and has no other slot, or if
+  // another thunk of the same instruction wrote there; of a thunk without an instruction the worst
+  // is assumed.
   [[nodiscard]] std::vector<bool> FindReads(const executable::Program& program) const;
 
  private:

@@ -217,3 +217,14 @@ print("temp", c.memory_analysis().temp_size_in_bytes, float(c(jnp.ones((256, 64)
 def test_what_is_not_compiled_is_refused() -> None:
     with pytest.raises(stowplan.ArgumentError, match="Compiled"):
         stowplan.repack(jax.jit(lambda x: x))
+
+
+def test_what_cannot_be_read_stays_as_it_is(monkeypatch: Any) -> None:
+    def fail(*_: Any) -> Any:
+        raise stowplan.ParseError("a container of tomorrow")
+
+    monkeypatch.setattr(sys.modules["stowplan.repack"]._core, "repack", fail)  # type: ignore[attr-defined]
+    compiled = jax.jit(lambda x: x * x).lower(jax.ShapeDtypeStruct((8,), jnp.float32)).compile()
+    better = stowplan.repack(compiled)
+    assert better.compiled is compiled
+    assert better.report.refusals == ("a container of tomorrow",)

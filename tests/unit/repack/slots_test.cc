@@ -44,6 +44,21 @@ ENTRY %main (x: f32[256]) -> f32[256] {
   ROOT %end = f32[256]{0} add(%given, %other)
 }
 )";
+constexpr std::string_view kSmall = R"(
+%inner (p: f32[]) -> f32[256] {
+  %p = f32[] parameter(0)
+  %spread = f32[256]{0} broadcast(%p), dimensions={}
+  %made = f32[256]{0} reverse(%spread), dimensions={0}
+  ROOT %last = f32[256]{0} reverse(%made), dimensions={0}
+}
+
+ENTRY %main (x: f32[]) -> f32[256] {
+  %x = f32[] parameter(0)
+  %given = f32[] negate(%x)
+  %called = f32[256]{0} call(%given), to_apply=%inner
+  ROOT %end = f32[256]{0} reverse(%called), dimensions={0}
+}
+)";
 constexpr std::string_view kOfATuple = R"(
 %inner (t: (f32[256], f32[256])) -> f32[256] {
   %t = (f32[256]{0}, f32[256]{0}) parameter(0)
@@ -110,6 +125,21 @@ TEST(SlotResolver, WhatIsMadeInsideIsReadWhereAnOperandLies) {
   const Slice made = PlaceIn(planned, "made");
   ASSERT_EQ(made, PlaceIn(planned, "given"));
   EXPECT_THAT(Reads(planned, {{"called", {{made, Access::kRead}}}}), ElementsAre(true));
+}
+
+// A small operand lies where something larger is made after it was read: the rest of that place
+// holds nothing.
+TEST(SlotResolver, AnOperandWithASlotOfItsOwnIsReadThere) {
+  const PlannedModule planned = Planned(std::string(kSmall));
+  const Slice given = PlaceIn(planned, "given");
+  const Slice made = PlaceIn(planned, "made");
+  ASSERT_EQ(given.offset, made.offset);
+  ASSERT_LT(given.size, made.size);
+  EXPECT_THAT(Reads(planned, {{"called", {{made, Access::kRead}}}}), ElementsAre(true));
+  EXPECT_THAT(Reads(planned, {{"called", {{made, Access::kRead}, {given, Access::kRead}}}}),
+              ElementsAre(false, true));
+  EXPECT_THAT(Reads(planned, {{"called", {{made, Access::kRead}, {given, Access::kWrite}}}}),
+              ElementsAre(true, false));
 }
 
 TEST(SlotResolver, ATableThatNoThunkFillsIsNotRead) {
