@@ -81,6 +81,20 @@ TEST_F(CostOfProgram, DotMultipliesAndAdds) {
   EXPECT_EQ(dot.launches, 1);
 }
 
+// Matrix units multiply narrow types faster, and do nothing else.
+TEST_F(CostOfProgram, ProductsAreCountedByType) {
+  const Work dot = Of("e", "d");
+  EXPECT_EQ(dot.products, (Products{0, dot.flops, 0, 0}));
+  EXPECT_EQ(Of("body", "f").products, Products());
+  Machine machine = {.flops_per_second = 10};
+  machine.product_speeds = {0.5, 1, 2, 4};
+  machine.element_speed = 0.1;
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 100, .products = {0, 100, 0, 0}}, machine), 10);
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 100, .products = {0, 0, 100, 0}}, machine), 5);
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 100, .products = {}}, machine), 100);
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 110, .products = {0, 0, 0, 100}}, machine), 12.5);
+}
+
 TEST_F(CostOfProgram, SlicesAndUpdatesTouchAPart) {
   const Work update = Of("body", "f");
   EXPECT_EQ(update.bytes, 400 + 4 + 400);
