@@ -284,11 +284,11 @@ class Worker {
   [[nodiscard]] double CallFlops(InstrId id) const {
     const hlo::Attribute* config = module_.FindAttribute(id, AttributeKey::kBackendConfig);
     const std::span<const InstrId> operands = module_.operands_of(id);
-    if (config == nullptr || operands.empty()) return ProductFlops(id);
     constexpr std::string_view kKey = "\"lhs_contracting_dimensions\":[";
-    std::string_view text = module_.view(config->text());
+    std::string_view text = config == nullptr ? "" : module_.view(config->text());
     const size_t at = text.find(kKey);
-    if (at == std::string_view::npos) return ProductFlops(id) * std::sqrt(WindowOf(id));
+    if (at == std::string_view::npos || operands.empty())
+      return ProductFlops(id) * std::sqrt(WindowOf(id));
     text.remove_prefix(at + kKey.size());
     text = text.substr(0, text.find(']'));
     const auto sizes = module_.shapes.dims(module_.instructions[operands[0]].shape);
