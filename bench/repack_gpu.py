@@ -37,7 +37,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "tests" / "oracle"))
 
 RUNS = 50
-COSTS = (0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.25)
+COSTS = (0.02, 0.035, 0.05, 0.065, 0.08, 0.1, 0.12, 0.14, 0.16, 0.2, 0.24, 0.28)
 TIME_LIMITS = (1.05, 1.15, 1.25)
 LIMITED = ("lm", "mlp", "vit")  # also run with less memory than they need as compiled
 PARTS = 5

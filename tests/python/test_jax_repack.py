@@ -73,6 +73,18 @@ def test_verify_runs_both() -> None:
     assert better.report.is_verified == better.report.is_rewritten
 
 
+def test_verify_takes_keys() -> None:
+    def draw(key: Any, x: Any) -> Any:
+        first, second = jax.random.split(key)
+        return second, jnp.tanh(x @ jax.random.normal(first, (64, 64))) @ x.T
+
+    shape = jax.ShapeDtypeStruct((64, 64), jnp.float32)
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    better = stowplan.repack(jax.jit(draw).lower(key, shape).compile(), verify=True)
+    assert better.report.is_verified or not better.report.is_rewritten
+    assert not any("differ" in refusal for refusal in better.report.refusals)
+
+
 def test_donation_stays() -> None:
     def step(state: Any, x: Any) -> Any:
         y = jnp.sin(state @ x)
