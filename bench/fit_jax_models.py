@@ -92,11 +92,11 @@ def rms_norm(x: Any, scale: Any) -> Any:
 
 def lm_block(x: Any, w: Any, heads: int) -> Any:
     batch, length, width = x.shape
-    mixed = rms_norm(x, w["n1"]) @ w["qkv"]
-    q, k, v = jnp.split(mixed.reshape(batch, length, 3 * heads, width // heads), 3, axis=2)
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k).astype(jnp.float32) / (width // heads) ** 0.5
-    scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e30)
-    mixed = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores).astype(x.dtype), v)
+    split = lambda z: z.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3)
+    q, k, v = map(split, jnp.split(rms_norm(x, w["n1"]) @ w["qkv"], 3, -1))
+    scores = (q @ k.transpose(0, 1, 3, 2)).astype(jnp.float32) / (width // heads) ** 0.5
+    scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
+    mixed = (jax.nn.softmax(scores).astype(x.dtype) @ v).transpose(0, 2, 1, 3)
     x = x + mixed.reshape(x.shape) @ w["o"]
     h = rms_norm(x, w["n2"])
     return x + (jax.nn.silu(h @ w["gate"]) * (h @ w["up"])) @ w["down"]

@@ -39,6 +39,7 @@ class Figures:
 
 
 def figures_of(compiled: Any) -> Figures:
+    """Of a compiled program of JAX."""
     analysis = compiled.memory_analysis()
     if isinstance(analysis, list):
         analysis = analysis[0]
@@ -62,7 +63,7 @@ class Trial:
     """A program that was lowered, and compiled unless its figures were known."""
 
     words: str
-    function: Callable[..., Any] = field(repr=False)  # as jax.jit returns it
+    function: Any = field(repr=False)  # as jax.jit returns it
     lowered: Any = field(repr=False)
     options: dict[str, Any]
     figures: Figures
@@ -78,6 +79,7 @@ class Trial:
 
 
 def compile_lowered(lowered: Any, options: dict[str, Any]) -> Any:
+    """With options of the compiler, if there are any."""
     return lowered.compile(options) if options else lowered.compile()
 
 

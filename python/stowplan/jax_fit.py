@@ -30,8 +30,8 @@ def settings_for(step: Step) -> Settings:
 
 
 class _Search:
-    """Looks for the cheapest candidate that fits. The model's figures are rough, so each program that
-    was compiled corrects them for the next."""
+    """Looks for the cheapest candidate that fits. The model's figures are rough, so each program
+    that was compiled corrects them for the next."""
 
     def __init__(self, candidates: list[Candidate], first: Trial, budget: int) -> None:
         self._candidates = candidates

@@ -56,6 +56,7 @@ def _specs(params: dict[str, Any], side: str) -> Sequence[Any]:
 
 
 def map_of(operation: Operation) -> Map | None:
+    """None: it is none, or cannot be changed."""
     if isinstance(operation.run, Map):
         return operation.run
     if operation.kind != "shard_map" or operation.run is not None or not operation.is_pure:

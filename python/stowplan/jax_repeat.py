@@ -40,7 +40,7 @@ def _is_number(aval: Any) -> bool:
     dtype = getattr(aval, "dtype", None)
     if dtype is None or not elements_of(aval):
         return False
-    return bool(jax.numpy.issubdtype(dtype, jax.numpy.number)) or dtype == bool
+    return bool(jax.numpy.issubdtype(dtype, jax.numpy.number)) or dtype.name == "bool"
 
 
 def _is_key(aval: Any) -> bool:
@@ -98,6 +98,7 @@ class Run:
 
 
 def runs_of(sequence: Sequence[int]) -> list[Run]:
+    """In their order."""
     done: set[int] = set()
     runs: list[Run] = []
     first: int | None = None
@@ -150,8 +151,15 @@ class Repeater:
     def _version(self, atom: Atom) -> Atom:
         if not is_value(atom):
             return atom
-        version = self._current.get(atom, atom)
+        version = self._latest(atom)
         return self._triggers.get(version, version)
+
+    def _latest(self, value: int) -> int:
+        return self._current[value] if value in self._current else value
+
+    def _place_of(self, value: int) -> int:
+        """Where the latest version of a value was made; -1: it was there from the start."""
+        return self._made.get(self._latest(value), -1)
 
     def _append(self, place: int, held: dict[int, int], is_repeated: bool = False) -> None:
         operation = self._old.operations[self._sequence[place]]
@@ -218,9 +226,7 @@ class Repeater:
         if size < self._least:
             return {}
         known = {
-            self._version(atom): self._made.get(self._current.get(atom, atom), -1)
-            for atom in operation.reads
-            if is_value(atom)
+            self._version(atom): self._place_of(atom) for atom in operation.reads if is_value(atom)
         }
         latest = max(known, key=lambda v: known[v], default=None)
         if latest is None or not _is_number(self._new.avals[latest]):
@@ -286,12 +292,12 @@ class Repeater:
         # The originals are read up to here.
         after = max((self._last_read.get(v, -1) for v in values), default=-1)
         for place in range(run.end, len(self._sequence)):
-            candidates = []
+            candidates: list[tuple[int, int]] = []
             for atom in self._old.operations[self._sequence[place]].reads:
                 version = self._version(atom)
                 if not is_value(atom) or atom in values or not _is_number(self._new.avals[version]):
                     continue
-                made = self._made.get(self._current.get(atom, atom), -1)
+                made = self._place_of(atom)
                 if made > after:
                     candidates.append((made, version))
             if candidates:

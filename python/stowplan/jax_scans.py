@@ -62,6 +62,7 @@ class Scan:
 
 
 def scan_of(operation: Operation) -> Scan | None:
+    """None: it is none, or has effects."""
     if isinstance(operation.run, Scan):
         return operation.run
     if operation.kind != "scan" or operation.run is not None or not operation.is_pure:
@@ -79,7 +80,7 @@ def scan_of(operation: Operation) -> Scan | None:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two loops; `kept` are results of the first one's body, by number, that only the other reads."""
+    """Two loops; `kept` are numbers of results of the first one's body that only the other reads."""
 
     first: int  # operations
     second: int
@@ -99,6 +100,7 @@ def _readers(program: Program) -> dict[int, list[tuple[int, int]]]:
 
 
 def find_pairs(program: Program, model: Model) -> list[Pair]:
+    """A loop is in at most one of them."""
     readers = _readers(program)
     returned = {atom for atom in program.results if is_value(atom)}
     scans = {
@@ -346,6 +348,7 @@ def apply_all(
 
 
 def shares(pairs: Sequence[Pair]) -> Iterator[float]:
+    """Of the levels, as `apply_all` takes them."""
     most = max((len(pair.cuts) for pair in pairs), default=0)
     for level in range(most):
         yield level / max(most - 1, 1)
