@@ -57,6 +57,7 @@ class StepReport:
     donated: tuple[int, ...]
     lines: tuple[StepLine, ...]  # of the user's source: what is computed again
     trials: tuple[StepTrial, ...]
+    failures: tuple[str, ...] = ()  # variants that could not be compiled, and why
     interrupted: bool = False
 
     @property
@@ -101,6 +102,7 @@ class StepReport:
             f" ({trial.seconds:.1f} s{', known' if trial.is_cached else ''})"
             for trial in self.trials
         ]
+        rows += [f"  failed: {failure}" for failure in self.failures]
         if self.interrupted:
             rows.append("interrupted: this is the best so far")
         return "\n".join(rows)

@@ -155,7 +155,7 @@ class Repeater:
         return self._triggers.get(version, version)
 
     def _latest(self, value: int) -> int:
-        return self._current[value] if value in self._current else value
+        return self._current.get(value, value)
 
     def _place_of(self, value: int) -> int:
         """Where the latest version of a value was made; -1: it was there from the start."""

@@ -80,7 +80,7 @@ def scan_of(operation: Operation) -> Scan | None:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two loops; `kept` are numbers of results of the first one's body that only the other reads."""
+    """Two loops; `kept`: numbers of results of the first one's body that only the other reads."""
 
     first: int  # operations
     second: int

@@ -53,9 +53,10 @@ _REDUCTIONS = _words(
 # Kernels of their own, which read from memory and write to memory.
 _KERNELS = _words(
     """dot_general conv_general_dilated scan while cond sort top_k approx_top_k pallas_call
-    shard_map fft ragged_dot ragged_dot_general triangular_solve cholesky custom_call ffi_call eigh qr lu svd
-    checkpoint remat remat2 jit pjit dynamic_update_slice scatter scatter-add scatter_add
-    select_and_scatter_add reduce_window_max reduce_window_sum reduce_window"""
+    shard_map fft ragged_dot ragged_dot_general triangular_solve cholesky custom_call
+    ffi_call eigh qr lu svd checkpoint remat remat2 jit pjit dynamic_update_slice scatter
+    scatter-add scatter_add select_and_scatter_add reduce_window_max reduce_window_sum
+    reduce_window"""
 )
 _RANDOM = _words("threefry2x32 random_bits random_seed random_fold_in random_split")
 _COLLECTIVES = _words(

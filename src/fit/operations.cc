@@ -23,7 +23,7 @@ std::vector<uint32_t> MakersOf(const Operations& program) {
 
 const char* FindMistake(const Operations& program) {
   const size_t count = program.sizes.size();
-  if (program.is_result.size() != count) 
+  if (program.is_result.size() != count)
     return "each value has a size and says whether it is a result";
   if (std::ranges::any_of(program.sizes, [](int64_t size) { return size < 0; }))
     return "a value has a negative size";
@@ -44,7 +44,8 @@ const char* FindMistake(const Operations& program) {
   }
   for (uint32_t i = 0; i < program.operations.size(); ++i) {
     for (const uint32_t value : program.operations[i].reads) {
-      if (makers[value] != kNoOperation && makers[value] >= i) return "a value is read before it is made";
+      if (makers[value] != kNoOperation && makers[value] >= i)
+        return "a value is read before it is made";
     }
   }
   return "";

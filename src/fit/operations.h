@@ -16,19 +16,19 @@ namespace stowplan::fit {
 
 struct Operation {
   double cost = 0;
-  int64_t inner = 0;           // bytes it needs while it runs, besides its values
-  bool can_repeat = true;      // it has no effect but its results
-  bool is_absorbed = false;    // may be computed inside its reader, if that absorbs
-  bool is_spread = false;      // may be computed inside each of several readers
-  bool absorbs = false;        // may compute what it reads
-  bool is_ordered = false;     // keeps its place among all such operations
+  int64_t inner = 0;            // bytes it needs while it runs, besides its values
+  bool can_repeat = true;       // it has no effect but its results
+  bool is_absorbed = false;     // may be computed inside its reader, if that absorbs
+  bool is_spread = false;       // may be computed inside each of several readers
+  bool absorbs = false;         // may compute what it reads
+  bool is_ordered = false;      // keeps its place among all such operations
   std::vector<uint32_t> reads;  // values, each once
   std::vector<uint32_t> makes;
 };
 
 struct Operations {
-  std::vector<int64_t> sizes;       // by value; 0 for what is in memory anyway, such as arguments
-  std::vector<uint8_t> is_result;   // by value
+  std::vector<int64_t> sizes;         // by value; 0 for what is in memory anyway, such as arguments
+  std::vector<uint8_t> is_result;     // by value
   std::vector<Operation> operations;  // in an order in which they can run
 };
 // An empty text, or what is wrong: values made twice, or read before they are made.

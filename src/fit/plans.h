@@ -24,8 +24,8 @@ struct PlanOptions {
 
 struct Plan {
   Point point;
-  uint32_t set = 0;    // which values were kept: 0 none, then more and more
-  double price = 0;    // of a byte
+  uint32_t set = 0;  // which values were kept: 0 none, then more and more
+  double price = 0;  // of a byte
   bool is_mixed = false;
   bool is_on_front = false;  // no plan is cheaper and needs less, in this model
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that are not compiled yet, as numbers: what may be computed twice, for a compiler to try.
+// Programs that are not compiled yet, as numbers: what to compute twice, for a compiler to try.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,9 +29,9 @@ using namespace nb::literals;
 namespace stowplan::python {
 namespace {
 
-using Numbers = std::vector<uint32_t>;
+using RowNumbers = std::vector<uint32_t>;
 // Cost, inner bytes, flags, reads, makes.
-using OperationRow = std::tuple<double, int64_t, uint32_t, Numbers, Numbers>;
+using OperationRow = std::tuple<double, int64_t, uint32_t, RowNumbers, RowNumbers>;
 
 enum Flag : uint32_t {
   kCanRepeat = 1,
@@ -51,7 +52,7 @@ struct OperationPlans {
   bool is_interrupted = false;
 };
 
-std::shared_ptr<OperationGraph> GraphOf(std::vector<int64_t> sizes, const Numbers& results,
+std::shared_ptr<OperationGraph> GraphOf(std::vector<int64_t> sizes, const RowNumbers& results,
                                         std::vector<OperationRow> rows) {
   auto graph = std::make_shared<OperationGraph>();
   const Unlocked unlocked;
@@ -82,7 +83,7 @@ std::shared_ptr<OperationGraph> GraphOf(std::vector<int64_t> sizes, const Number
   return graph;
 }
 
-int64_t PeakOf(const OperationGraph& graph) {
+int64_t GivenPeakOf(const OperationGraph& graph) {
   const Unlocked unlocked;
   return graph.task.size() == 0 ? 0 : fit::FindPeak(graph.task, fit::GivenSequence(graph.task));
 }
@@ -104,24 +105,6 @@ std::shared_ptr<OperationPlans> PlansOf(std::shared_ptr<const OperationGraph> gr
   return plans;
 }
 
-std::shared_ptr<OperationPlans> SearchedOf(std::shared_ptr<const OperationGraph> graph,
-                                        double most_cost, std::optional<double> time_limit) {
-  Watch watch(time_limit);
-  auto plans = std::make_shared<OperationPlans>();
-  {
-    const Unlocked unlocked;
-    fit::SearchOptions options;
-    options.most_cost = most_cost * fit::WholeCost(graph->task);
-    options.should_stop = watch.should_stop();
-    for (fit::Point& point : fit::Search(graph->task, options))
-      plans->plans.push_back({std::move(point), 0, 0, false, true});
-    plans->graph = std::move(graph);
-  }
-  watch.Finish();
-  plans->is_interrupted = watch.is_interrupted();
-  return plans;
-}
-
 std::vector<std::tuple<double, int64_t, uint32_t, double, bool, bool>> RowsOf(
     const OperationPlans& self) {
   const double whole = std::max(fit::WholeCost(self.graph->task), 1e-300);
@@ -132,7 +115,7 @@ std::vector<std::tuple<double, int64_t, uint32_t, double, bool, bool>> RowsOf(
   return rows;
 }
 
-Numbers SequenceOf(const OperationPlans& self, size_t index) {
+RowNumbers SequenceOf(const OperationPlans& self, size_t index) {
   if (index >= self.plans.size()) Refuse("there is no such plan");
   // Smaller values make no difference.
   const int64_t least = self.plans[0].point.peak / 500;
@@ -140,7 +123,7 @@ Numbers SequenceOf(const OperationPlans& self, size_t index) {
                     least);
 }
 
-std::vector<Numbers> CutsOf(const OperationGraph& graph, const Numbers& needed) {
+std::vector<RowNumbers> CutsOf(const OperationGraph& graph, const RowNumbers& needed) {
   const Unlocked unlocked;
   for (const uint32_t value : needed) {
     if (value >= graph.program.sizes.size()) Refuse("what is needed is no value");
@@ -156,10 +139,8 @@ void BindOperations(nb::module_& module) {
       .def("rows", RowsOf, "Extra cost as a share, peak, set, price, is_mixed, is_on_front.")
       .def("sequence", SequenceOf, "index"_a, "The operations in their order, some repeated.");
   nb::class_<OperationGraph>(module, "OperationGraph", "A program that is not compiled yet.")
-      .def("peak", PeakOf, "The most bytes in use, in the order given.")
+      .def("peak", GivenPeakOf, "The most bytes in use, in the order given.")
       .def("plans", PlansOf, "most_cost"_a, "time_limit"_a.none() = nb::none(),
-           "Ways to run it in less memory.")
-      .def("search", SearchedOf, "most_cost"_a, "time_limit"_a.none() = nb::none(),
            "Ways to run it in less memory.")
       .def("cuts", CutsOf, "needed"_a,
            "For rising prices: which operations to repeat, if the program is the body of a loop.");
