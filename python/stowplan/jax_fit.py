@@ -21,6 +21,8 @@ from .progress import Progress
 from .sizes import parse_size
 
 _MOST_COMPILES = 6
+# Options of the compiler leave at least this share of the temporaries.
+_SAVED_BY_OPTIONS = 0.75
 
 
 def settings_for(step: Step) -> Settings:
@@ -152,19 +154,23 @@ class _Fitter:
         base = self.try_donation(first)
         if self.fits(base):
             return
-        options = OPTIONS.get(self.step.platform, {})
-        used: dict[str, Any] = {}
-        other = None
-        if options:
-            other = self.attempt(self.original, "with options of the compiler", options)
-        if other is not None:
-            levers = (*self.levers, "options of the compiler")
-            self.keep(other, None, levers)
-            if self.fits(other):
-                return
-            if other.figures.bytes < base.figures.bytes:
-                base, used, self.levers = other, options, levers
-        self.recompute(base, used)
+        if self.try_options(base):
+            return
+        self.recompute(base)
+
+    def try_options(self, base: Trial) -> bool:
+        """Whether they are enough. They never save much; and what is computed again is better off
+        without them, as their order of the operations is not that of the plan."""
+        options = OPTIONS.get(self.step.platform)
+        fixed = base.figures.bytes - base.figures.temporaries
+        if not options or self.budget - fixed < _SAVED_BY_OPTIONS * base.figures.temporaries:
+            return False
+        words = "options of the compiler"
+        trial = self.attempt(self.original, words, options)
+        if trial is None:
+            return False
+        self.keep(trial, None, (*self.levers, words))
+        return self.fits(trial)
 
     def try_donation(self, first: Trial) -> Trial:
         if not self.options.donate or self.step.jit.get("donate_argnums"):
@@ -178,7 +184,7 @@ class _Fitter:
         self.keep(trial, None, self.levers)
         return trial
 
-    def recompute(self, base: Trial, options: dict[str, Any]) -> None:
+    def recompute(self, base: Trial) -> None:
         settings = settings_for(self.step)
         self.options.progress.show("fit: looking for values to compute again")
         candidates = front_of(find_candidates(self.step.program, settings))
@@ -190,7 +196,7 @@ class _Fitter:
                 return
             program = candidates[index].make()
             function = self.step.function(program)
-            trial = self.attempt(function, candidates[index].words, options)
+            trial = self.attempt(function, candidates[index].words, {})
             if trial is None:
                 search.skip(index)
                 continue

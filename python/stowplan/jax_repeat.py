@@ -117,8 +117,11 @@ def runs_of(sequence: Sequence[int]) -> list[Run]:
 class Repeater:
     """Writes the program of a sequence."""
 
-    def __init__(self, program: Program, sequence: Sequence[int], by_barrier: bool) -> None:
+    def __init__(
+        self, program: Program, sequence: Sequence[int], by_barrier: bool, late: int | None
+    ) -> None:
         self._old = program
+        self._late = late
         self._sequence = sequence
         self._by_barrier = by_barrier
         self._new = program.copy()
@@ -304,6 +307,8 @@ class Repeater:
                 return max(candidates)[1]
             if place > run.end + _MOST_LOOKED_AT:
                 break
+        if self._late is not None:
+            return self._triggers.get(self._late, self._late)
         for operation in reversed(self._new.operations):
             for version in operation.makes:
                 if operation.kind != _HOLD and _is_number(self._new.avals[version]):
@@ -311,6 +316,36 @@ class Repeater:
         return None
 
 
-def repeated(program: Program, sequence: Sequence[int], by_barrier: bool) -> Program:
-    """The program of a sequence of operations, of which some occur more than once."""
-    return Repeater(program, sequence, by_barrier).write()
+def repeated(
+    program: Program, sequence: Sequence[int], by_barrier: bool, late: int | None = None
+) -> Program:
+    """The program of a sequence of operations, of which some occur more than once. `late`: a value
+    to wait for where nothing else is found."""
+    return Repeater(program, sequence, by_barrier, late).write()
+
+
+def postponed(program: Program, count: int, by_barrier: bool, late: int | None) -> Program:
+    """The first `count` operations run right before their first readers, and no earlier."""
+    makers = {
+        v: i for i, operation in enumerate(program.operations[:count]) for v in operation.makes
+    }
+    sequence = list(range(count))
+    done: set[int] = set()
+
+    def provide(operation: Operation) -> None:
+        wanted: set[int] = set()
+        stack = [atom for atom in operation.reads if is_value(atom)]
+        while stack:
+            maker = makers.get(stack.pop())
+            if maker is None or maker in done or maker in wanted:
+                continue
+            wanted.add(maker)
+            stack.extend(a for a in program.operations[maker].reads if is_value(a))
+        sequence.extend(sorted(wanted))
+        done.update(wanted)
+
+    for i in range(count, len(program.operations)):
+        provide(program.operations[i])
+        sequence.append(i)
+    # The first ones are read no more, unless they are results.
+    return repeated(program, sequence, by_barrier, late)

@@ -228,7 +228,7 @@ LOSSES = [
 ]
 STEPS = [accumulated, two_gradients, second_order, gradient_on_devices, constrained]
 # What is known not to get smaller, and why.
-NO_GAIN: dict[str, str] = {}
+NO_GAIN = {"over_devices": "what the backward map computes again is not held back layer by layer"}
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ NO_GAIN: dict[str, str] = {}
 def test_awkward(name: str, step: Callable[..., Any]) -> None:
     expected = jax.jit(step)(WEIGHTS, INPUTS)
     try:
-        fitted = stowplan.fit(step, WEIGHTS, INPUTS, budget=1, max_compiles=4)
+        fitted = stowplan.fit(step, WEIGHTS, INPUTS, budget=1, max_compiles=3)
     except stowplan.DoesNotFit as error:
         fitted = error.best
     report = fitted.report
@@ -267,7 +267,7 @@ def test_effects_happen_once() -> None:
     expected = list(seen)
     seen.clear()
     with pytest.raises(stowplan.DoesNotFit) as caught:
-        stowplan.fit(step, WEIGHTS, INPUTS, budget=1, max_compiles=4)
+        stowplan.fit(step, WEIGHTS, INPUTS, budget=1, max_compiles=3)
     jax.block_until_ready(caught.value.best(WEIGHTS, INPUTS))
     jax.effects_barrier()
     assert len(expected) == LAYERS
