@@ -8,12 +8,16 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from .max_batch import is_out_of_memory
+from .sizes import parse_size
 
 # What lowers memory without changing the program, by platform.
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -37,8 +41,24 @@ class Figures:
     def bytes(self) -> int:
         return self.temporaries + self.arguments + self.outputs - self.aliased
 
+    @property
+    def is_known(self) -> bool:
+        """False: the compiler ran out of memory, or failed."""
+        return self.temporaries < UNKNOWN
+
+
+UNKNOWN = 1 << 60
+
+
+def _figures_of_failure(error: Exception) -> Figures:
+    """The compiler says how much it would have used, sometimes."""
+    found = re.search(r"Used ([0-9.]+)([KMGT]?) of", str(error))
+    used = parse_size(found[1] + found[2]) if found else UNKNOWN
+    return Figures(max(used, 1), 0, 0, 0, 0.0)
+
 
 def figures_of(compiled: Any) -> Figures:
+    """Of a compiled program of JAX."""
     analysis = compiled.memory_analysis()
     if isinstance(analysis, list):
         analysis = analysis[0]
@@ -62,12 +82,13 @@ class Trial:
     """A program that was lowered, and compiled unless its figures were known."""
 
     words: str
-    function: Callable[..., Any] = field(repr=False)  # as jax.jit returns it
+    function: Any = field(repr=False)  # as jax.jit returns it
     lowered: Any = field(repr=False)
     options: dict[str, Any]
     figures: Figures
     seconds: float
     is_cached: bool
+    error: str = ""  # why it could not be compiled
     _compiled: Any = field(default=None, repr=False)
 
     @property
@@ -78,6 +99,7 @@ class Trial:
 
 
 def compile_lowered(lowered: Any, options: dict[str, Any]) -> Any:
+    """With options of the compiler, if there are any."""
     return lowered.compile(options) if options else lowered.compile()
 
 
@@ -153,11 +175,19 @@ class Compiler:
         lowered = jitted.lower(*self.arguments)
         key = self.cache.key(lowered, options, self.device)
         figures = self.cache.find(key)
+        is_cached = figures is not None
         compiled = None
+        said = ""
         if figures is None:
-            compiled = compile_lowered(lowered, options)
-            figures = figures_of(compiled)
-            self.cache.keep(key, figures)
+            try:
+                compiled = compile_lowered(lowered, options)
+                figures = figures_of(compiled)
+                self.cache.keep(key, figures)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                figures = _figures_of_failure(error)
+                said = str(error).splitlines()[0]
         trial = Trial(
             words,
             jitted,
@@ -165,7 +195,8 @@ class Compiler:
             options,
             figures,
             time.monotonic() - start,
-            compiled is None,
+            is_cached,
+            said,
             compiled,
         )
         self.trials.append(trial)

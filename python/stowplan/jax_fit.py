@@ -21,6 +21,8 @@ from .progress import Progress
 from .sizes import parse_size
 
 _MOST_COMPILES = 6
+# Options of the compiler leave at least this share of the temporaries.
+_SAVED_BY_OPTIONS = 0.75
 
 
 def settings_for(step: Step) -> Settings:
@@ -30,8 +32,8 @@ def settings_for(step: Step) -> Settings:
 
 
 class _Search:
-    """Looks for the cheapest candidate that fits. The model's figures are rough, so each program that
-    was compiled corrects them for the next."""
+    """Looks for the cheapest candidate that fits. The model's figures are rough, so each program
+    that was compiled corrects them for the next."""
 
     def __init__(self, candidates: list[Candidate], first: Trial, budget: int) -> None:
         self._candidates = candidates
@@ -39,14 +41,18 @@ class _Search:
         fixed = first.figures.bytes - first.figures.temporaries
         self._wanted = max(budget - fixed, 1)
         # The model's bytes against the compiler's.
-        self._known = [(max(candidates[0].peak, 1), max(first.figures.temporaries, 1))]
+        self._known: list[tuple[int, int]] = []
+        if first.figures.is_known:
+            self._note(0, first)
         self._low = 0  # too large, or not worth it
         self._high = len(candidates)  # fits, or nothing is left there
 
     def predict(self, peak: int) -> float:
         """Between what is known, in proportion."""
-        known = sorted(self._known)
         peak = max(peak, 1)
+        if not self._known:
+            return peak
+        known = sorted(self._known)
         below = [k for k in known if k[0] <= peak]
         above = [k for k in known if k[0] > peak]
         if below and above:
@@ -67,11 +73,18 @@ class _Search:
         # None is expected to fit: then the leanest, unless it was tried.
         return between[-1]
 
+    def _note(self, index: int, trial: Trial) -> None:
+        peak = max(self._candidates[index].peak, 1)
+        self._known.append((peak, max(trial.figures.temporaries, 1)))
+
+    def skip(self, index: int) -> None:
+        """It cannot be compiled."""
+        self._low = index
+
     def learn(self, index: int, trial: Trial) -> bool:
         """Whether it fits."""
-        self._known.append(
-            (max(self._candidates[index].peak, 1), max(trial.figures.temporaries, 1))
-        )
+        if trial.figures.is_known:
+            self._note(index, trial)
         if trial.figures.bytes <= self._budget:
             self._high = index
             return True
@@ -91,6 +104,7 @@ class _Fitter:
         self.levers: tuple[str, ...] = ()
         self.best: tuple[Trial, Program | None, tuple[str, ...]] | None = None
         self.interrupted = False
+        self.failures: list[str] = []  # variants that could not be compiled
 
     def compile(self, function: Callable[..., Any], words: str, options: dict[str, Any]) -> Trial:
         count = len(self.compiler.trials) + 1
@@ -99,6 +113,18 @@ class _Fitter:
             return self.compiler.try_out(function, words, options)
         finally:
             self.options.progress.clear()
+
+    def attempt(
+        self, function: Callable[..., Any], words: str, options: dict[str, Any]
+    ) -> Trial | None:
+        """None: it cannot be compiled. Some compilers do not know an option, and a rewritten
+        program may be more than JAX can take. The step as it is remains."""
+        try:
+            return self.compile(function, words, options)
+        except Exception as error:
+            lines = str(error).splitlines() or [repr(error)]
+            self.failures.append(f"{words}: {lines[0]}")
+            return None
 
     def fits(self, trial: Trial) -> bool:
         return trial.figures.bytes <= self.budget
@@ -128,17 +154,23 @@ class _Fitter:
         base = self.try_donation(first)
         if self.fits(base):
             return
-        options = OPTIONS.get(self.step.platform, {})
-        used: dict[str, Any] = {}
-        if options:
-            other = self.compile(self.original, "with options of the compiler", options)
-            levers = (*self.levers, "options of the compiler")
-            self.keep(other, None, levers)
-            if self.fits(other):
-                return
-            if other.figures.bytes < base.figures.bytes:
-                base, used, self.levers = other, options, levers
-        self.recompute(base, used)
+        if self.try_options(base):
+            return
+        self.recompute(base)
+
+    def try_options(self, base: Trial) -> bool:
+        """Whether they are enough. They never save much; and what is computed again is better off
+        without them, as their order of the operations is not that of the plan."""
+        options = OPTIONS.get(self.step.platform)
+        fixed = base.figures.bytes - base.figures.temporaries
+        if not options or self.budget - fixed < _SAVED_BY_OPTIONS * base.figures.temporaries:
+            return False
+        words = "options of the compiler"
+        trial = self.attempt(self.original, words, options)
+        if trial is None:
+            return False
+        self.keep(trial, None, (*self.levers, words))
+        return self.fits(trial)
 
     def try_donation(self, first: Trial) -> Trial:
         if not self.options.donate or self.step.jit.get("donate_argnums"):
@@ -152,18 +184,22 @@ class _Fitter:
         self.keep(trial, None, self.levers)
         return trial
 
-    def recompute(self, base: Trial, options: dict[str, Any]) -> None:
+    def recompute(self, base: Trial) -> None:
         settings = settings_for(self.step)
         self.options.progress.show("fit: looking for values to compute again")
         candidates = front_of(find_candidates(self.step.program, settings))
         self.options.progress.clear()
         search = _Search(candidates, base, self.budget)
-        while len(self.compiler.trials) < self.options.max_compiles:
+        while len(self.compiler.trials) + len(self.failures) < self.options.max_compiles:
             index = search.next()
             if index is None:
                 return
             program = candidates[index].make()
-            trial = self.compile(self.step.function(program), candidates[index].words, options)
+            function = self.step.function(program)
+            trial = self.attempt(function, candidates[index].words, {})
+            if trial is None:
+                search.skip(index)
+                continue
             search.learn(index, trial)
             self.keep(trial, program, (*self.levers, candidates[index].words))
 
@@ -180,6 +216,7 @@ class _Fitter:
             tuple(self.compiler.jit.get("donate_argnums", ())),
             lines_of(program, self.step.program),
             tuple(trial_row(each, self.budget) for each in self.compiler.trials),
+            tuple(self.failures),
             self.interrupted,
         )
         fitted = FittedStep(self.step, trial, report, program)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .budget import _causes, _peak_of
+from .budget import causes_of, peak_of
 from .errors import Error
 from .jax_compile import Figures, Trial
 from .jax_lines import StepLine, advice, lines_of
@@ -57,6 +57,7 @@ class StepReport:
     donated: tuple[int, ...]
     lines: tuple[StepLine, ...]  # of the user's source: what is computed again
     trials: tuple[StepTrial, ...]
+    failures: tuple[str, ...] = ()  # variants that could not be compiled, and why
     interrupted: bool = False
 
     @property
@@ -101,6 +102,7 @@ class StepReport:
             f" ({trial.seconds:.1f} s{', known' if trial.is_cached else ''})"
             for trial in self.trials
         ]
+        rows += [f"  failed: {failure}" for failure in self.failures]
         if self.interrupted:
             rows.append("interrupted: this is the best so far")
         return "\n".join(rows)
@@ -142,6 +144,7 @@ class FittedStep:
         return self.compiled(*arguments)
 
     def lower(self, *arguments: Any) -> Any:
+        """As of `jax.jit`."""
         return self._trial.function.lower(*arguments)
 
     def source(self) -> str:
@@ -176,7 +179,7 @@ class DoesNotFit(Error):
                 "results lie in arguments"
             )
         try:
-            self.causes = _causes(_peak_of(fitted.analysis))
+            self.causes = causes_of(peak_of(fitted.analysis))
         except Error:  # what the compiler gives away is not always enough
             self.causes = ()
         if self.causes:

@@ -7,9 +7,9 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
+from .jax_maps import Map
 from .jax_program import Operation, Program, bytes_of, is_value
 from .jax_scans import Scan
-from .jax_maps import Map
 from .jax_work import Model
 from .sizes import format_size
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import jax_repeat, jax_scans
-from .jax_maps import Map, map_of
-from .jax_program import Operation, Program
-from .jax_scans import Scan, scan_of
+from . import jax_pairs, jax_repeat
+from .jax_maps import Map
+from .jax_program import Program
+from .jax_scans import Scan
 from .jax_work import Model, is_heavy
 
 # A body with a gradient of its own is worth planning if it has at least this share of the memory.
@@ -59,9 +59,9 @@ def find_candidates(program: Program, settings: Settings) -> list[Candidate]:
         )
 
     add(program, "")
-    pairs = jax_scans.find_pairs(program, model)
-    for share in jax_scans.shares(pairs):
-        changed, levels = jax_scans.apply_all(program, pairs, share, model)
+    pairs = jax_pairs.find_pairs(program, model)
+    for share in jax_pairs.shares(pairs):
+        changed, levels = jax_pairs.apply_all(program, pairs, share, model)
         add(changed, f"loops keep less (level {max(levels) + 1})")
     paired = {i for pair in pairs for i in (pair.first, pair.second)}
     for changed, words in _planned_bodies(program, settings, paired, peak):
@@ -119,7 +119,7 @@ def _planned_bodies(
     for i, operation in enumerate(program.operations):
         holder: Scan | Map | None = None
         if i not in taken:
-            holder = scan_of(operation) or map_of(operation)
+            holder = jax_pairs.holder_of(operation)
         if holder is None or settings.model.graph(holder.body).peak() < _WORTH * peak:
             continue
         inside = [c for c in front_of(find_candidates(holder.body, settings)) if c.cost > 0]
@@ -151,6 +151,3 @@ def front_of(candidates: Sequence[Candidate]) -> list[Candidate]:
         if not front or candidate.peak < front[-1].peak:
             front.append(candidate)
     return front
-
-
-__all__ = ["Candidate", "Operation", "Settings", "find_candidates", "front_of", "without_light"]

@@ -30,6 +30,7 @@ Atom = Any  # the number of a value, or a literal of JAX
 
 
 def is_value(atom: Atom) -> bool:
+    """Not a literal."""
     return isinstance(atom, int)
 
 
@@ -84,19 +85,21 @@ class Program:
 
 
 def bytes_of(aval: Any) -> int:
+    """0 for what is no array."""
     shape = getattr(aval, "shape", None)
     dtype = getattr(aval, "dtype", None)
     if shape is None or dtype is None:
         return 0
     try:
-        return math.prod(shape) * int(dtype.itemsize or 1)
+        return int(math.prod(shape)) * int(dtype.itemsize or 1)
     except TypeError:  # a dimension that is not a number
         return 0
 
 
 def elements_of(aval: Any) -> int:
+    """1 for a scalar."""
     try:
-        return math.prod(getattr(aval, "shape", ()))
+        return int(math.prod(getattr(aval, "shape", ())))
     except TypeError:
         return 0
 
@@ -235,6 +238,7 @@ def execute(program: Program, arguments: Iterable[Any]) -> dict[int, Any]:
 
 
 def value_of(values: dict[int, Any], atom: Atom) -> Any:
+    """What a value or a literal is."""
     return values[atom] if is_value(atom) else atom.val
 
 

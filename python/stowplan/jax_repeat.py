@@ -40,7 +40,7 @@ def _is_number(aval: Any) -> bool:
     dtype = getattr(aval, "dtype", None)
     if dtype is None or not elements_of(aval):
         return False
-    return bool(jax.numpy.issubdtype(dtype, jax.numpy.number)) or dtype == bool
+    return bool(jax.numpy.issubdtype(dtype, jax.numpy.number)) or dtype.name == "bool"
 
 
 def _is_key(aval: Any) -> bool:
@@ -98,6 +98,7 @@ class Run:
 
 
 def runs_of(sequence: Sequence[int]) -> list[Run]:
+    """In their order."""
     done: set[int] = set()
     runs: list[Run] = []
     first: int | None = None
@@ -116,8 +117,11 @@ def runs_of(sequence: Sequence[int]) -> list[Run]:
 class Repeater:
     """Writes the program of a sequence."""
 
-    def __init__(self, program: Program, sequence: Sequence[int], by_barrier: bool) -> None:
+    def __init__(
+        self, program: Program, sequence: Sequence[int], by_barrier: bool, late: int | None
+    ) -> None:
         self._old = program
+        self._late = late
         self._sequence = sequence
         self._by_barrier = by_barrier
         self._new = program.copy()
@@ -150,8 +154,15 @@ class Repeater:
     def _version(self, atom: Atom) -> Atom:
         if not is_value(atom):
             return atom
-        version = self._current.get(atom, atom)
+        version = self._latest(atom)
         return self._triggers.get(version, version)
+
+    def _latest(self, value: int) -> int:
+        return self._current.get(value, value)
+
+    def _place_of(self, value: int) -> int:
+        """Where the latest version of a value was made; -1: it was there from the start."""
+        return self._made.get(self._latest(value), -1)
 
     def _append(self, place: int, held: dict[int, int], is_repeated: bool = False) -> None:
         operation = self._old.operations[self._sequence[place]]
@@ -218,9 +229,7 @@ class Repeater:
         if size < self._least:
             return {}
         known = {
-            self._version(atom): self._made.get(self._current.get(atom, atom), -1)
-            for atom in operation.reads
-            if is_value(atom)
+            self._version(atom): self._place_of(atom) for atom in operation.reads if is_value(atom)
         }
         latest = max(known, key=lambda v: known[v], default=None)
         if latest is None or not _is_number(self._new.avals[latest]):
@@ -286,18 +295,20 @@ class Repeater:
         # The originals are read up to here.
         after = max((self._last_read.get(v, -1) for v in values), default=-1)
         for place in range(run.end, len(self._sequence)):
-            candidates = []
+            candidates: list[tuple[int, int]] = []
             for atom in self._old.operations[self._sequence[place]].reads:
                 version = self._version(atom)
                 if not is_value(atom) or atom in values or not _is_number(self._new.avals[version]):
                     continue
-                made = self._made.get(self._current.get(atom, atom), -1)
+                made = self._place_of(atom)
                 if made > after:
                     candidates.append((made, version))
             if candidates:
                 return max(candidates)[1]
             if place > run.end + _MOST_LOOKED_AT:
                 break
+        if self._late is not None:
+            return self._triggers.get(self._late, self._late)
         for operation in reversed(self._new.operations):
             for version in operation.makes:
                 if operation.kind != _HOLD and _is_number(self._new.avals[version]):
@@ -305,6 +316,36 @@ class Repeater:
         return None
 
 
-def repeated(program: Program, sequence: Sequence[int], by_barrier: bool) -> Program:
-    """The program of a sequence of operations, of which some occur more than once."""
-    return Repeater(program, sequence, by_barrier).write()
+def repeated(
+    program: Program, sequence: Sequence[int], by_barrier: bool, late: int | None = None
+) -> Program:
+    """The program of a sequence of operations, of which some occur more than once. `late`: a value
+    to wait for where nothing else is found."""
+    return Repeater(program, sequence, by_barrier, late).write()
+
+
+def postponed(program: Program, count: int, by_barrier: bool, late: int | None) -> Program:
+    """The first `count` operations run right before their first readers, and no earlier."""
+    makers = {
+        v: i for i, operation in enumerate(program.operations[:count]) for v in operation.makes
+    }
+    sequence = list(range(count))
+    done: set[int] = set()
+
+    def provide(operation: Operation) -> None:
+        wanted: set[int] = set()
+        stack = [atom for atom in operation.reads if is_value(atom)]
+        while stack:
+            maker = makers.get(stack.pop())
+            if maker is None or maker in done or maker in wanted:
+                continue
+            wanted.add(maker)
+            stack.extend(a for a in program.operations[maker].reads if is_value(a))
+        sequence.extend(sorted(wanted))
+        done.update(wanted)
+
+    for i in range(count, len(program.operations)):
+        provide(program.operations[i])
+        sequence.append(i)
+    # The first ones are read no more, unless they are results.
+    return repeated(program, sequence, by_barrier, late)

@@ -1,31 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that keep values of each trip for another loop, as the forward pass of a scan over layers
-does for the backward pass.
-
-Such a pair can keep other values: the second loop computes the rest again, in its own body. No
-dependence has to hold that back: it is inside a loop that runs later.
-"""
+"""`lax.scan` with a body that can be changed."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .jax_program import (
-    Atom,
-    Operation,
-    Program,
-    bytes_of,
-    call,
-    flatten,
-    is_value,
-    without_unread,
-)
-from .jax_work import Model
-
-_LEAST_BYTES = 1024  # that a pair is worth looking at
+from .jax_program import Operation, Program, call, flatten
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +43,39 @@ class Scan:
         )
         return [*last, *made]
 
+    def hands_on(self, number: int, other: Any, place: int) -> bool:
+        """Whether slices that result `number` is made of are those that operand `place` has."""
+        return (
+            isinstance(other, Scan)
+            and other.length == self.length
+            and place >= other.constants + other.carries
+        )
+
+    def kept(self, aval: Any) -> Any:
+        """What a value of the body becomes if it is kept for each trip."""
+        jax: Any = importlib.import_module("jax")
+        return jax.ShapeDtypeStruct((self.length, *aval.shape), aval.dtype)
+
+    def keeping(self, body: Program, dropped: Sequence[int], added: Sequence[Any]) -> Scan:
+        """With other results: without those of the numbers in `dropped`, and those `added`."""
+        return replace(self, body=body)
+
+    def reading(
+        self,
+        body: Program,
+        still: Sequence[int],
+        added: Sequence[Any],
+        first: Any,
+        constants: Sequence[int],
+        slices: Sequence[int],
+    ) -> Scan:
+        """With other operands: constants of another loop, slices that it still has, values that are
+        kept for it, and slices of the other loop."""
+        return replace(self, body=body, constants=self.constants + len(constants))
+
 
 def scan_of(operation: Operation) -> Scan | None:
+    """None: it is none, or has effects."""
     if isinstance(operation.run, Scan):
         return operation.run
     if operation.kind != "scan" or operation.run is not None or not operation.is_pure:
@@ -75,277 +89,3 @@ def scan_of(operation: Operation) -> Scan | None:
         params["reverse"],
         params["unroll"],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two loops; `kept` are results of the first one's body, by number, that only the other reads."""
-
-    first: int  # operations
-    second: int
-    kept: tuple[int, ...]
-    scan: Scan
-    other: Scan
-    cuts: tuple[tuple[int, ...], ...]  # operations of the body to repeat, for rising prices
-
-
-def _readers(program: Program) -> dict[int, list[tuple[int, int]]]:
-    readers: dict[int, list[tuple[int, int]]] = {}
-    for i, operation in enumerate(program.operations):
-        for place, atom in enumerate(operation.reads):
-            if is_value(atom):
-                readers.setdefault(atom, []).append((i, place))
-    return readers
-
-
-def find_pairs(program: Program, model: Model) -> list[Pair]:
-    readers = _readers(program)
-    returned = {atom for atom in program.results if is_value(atom)}
-    scans = {
-        i: scan
-        for i, operation in enumerate(program.operations)
-        if (scan := scan_of(operation)) is not None
-    }
-    pairs: list[Pair] = []
-    taken: set[int] = set()
-    for i, scan in scans.items():
-        if i in taken:
-            continue
-        links: dict[int, list[int]] = {}
-        for number, value in enumerate(program.operations[i].makes[scan.carries :]):
-            places = readers.get(value, [])
-            others = {j for j, _ in places}
-            if value in returned or len(others) != 1:
-                continue
-            (j,) = others
-            other = scans.get(j)
-            if other is None or other.length != scan.length:
-                continue
-            if all(place >= other.constants + other.carries for _, place in places):
-                links.setdefault(j, []).append(number)
-        for j, numbers in links.items():
-            makes = program.operations[i].makes
-            size = sum(bytes_of(program.avals[makes[scan.carries + n]]) for n in numbers)
-            if size < _LEAST_BYTES or j in taken:
-                continue
-            cuts = _cuts(program, i, j, scan, numbers, model)
-            if cuts:
-                pairs.append(Pair(i, j, tuple(numbers), scan, scans[j], cuts))
-                taken.update((i, j))
-                break
-    return pairs
-
-
-def _cuts(
-    program: Program, i: int, j: int, scan: Scan, numbers: Sequence[int], model: Model
-) -> tuple[tuple[int, ...], ...]:
-    """What the other loop may compute again, for rising prices of a byte."""
-    from . import _core
-
-    body = scan.body
-    inputs = body.inputs
-    free = {*inputs[: scan.constants], *body.constants}
-    first_slice = scan.constants + scan.carries
-    sources = program.operations[i].reads[first_slice:]
-    late = {
-        atom for operation in program.operations[j:] for atom in operation.reads if is_value(atom)
-    }
-    given = {*program.inputs, *program.constants}
-    for value, source in zip(inputs[first_slice:], sources, strict=True):
-        if not is_value(source) or source in given or source in late:
-            free.add(value)
-    results = body.results[scan.carries :]
-    needed = {results[n] for n in numbers if is_value(results[n])}
-    # What is kept for others anyway.
-    free.update(atom for n, atom in enumerate(results) if n not in numbers and is_value(atom))
-    sizes = [0 if v in free else bytes_of(aval) for v, aval in enumerate(body.avals)]
-    returned = sorted({atom for atom in body.results[: scan.carries] if is_value(atom)})
-    graph = _core.operation_graph(sizes, returned, model.rows(body))
-    return tuple(tuple(cut) for cut in graph.cuts(sorted(needed)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """What becomes of a pair: values of the first body."""
-
-    repeated: tuple[int, ...]  # operations
-    kept: tuple[int, ...]  # values that are stacked for the other loop
-    constants: tuple[int, ...]  # numbers of inputs that the other loop reads, too
-    slices: tuple[int, ...]
-
-
-def _choose(pair: Pair, level: int) -> _Choice:
-    scan, body = pair.scan, pair.scan.body
-    chosen = set(pair.cuts[level])
-    makers = body.makers()
-    results = body.results[scan.carries :]
-    wanted = [results[n] for n in pair.kept if is_value(results[n])]
-    seen: set[int] = set()
-    repeated: set[int] = set()
-    sources: set[int] = set()
-    while wanted:
-        value = wanted.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        maker = makers.get(value)
-        if maker is None or maker not in chosen:
-            sources.add(value)
-            continue
-        repeated.add(maker)
-        wanted.extend(atom for atom in body.operations[maker].reads if is_value(atom))
-    first = scan.constants + scan.carries
-    constants = tuple(n for n, v in enumerate(body.inputs[: scan.constants]) if v in sources)
-    slices = tuple(n for n, v in enumerate(body.inputs[first:]) if v in sources)
-    given = {
-        *body.constants,
-        *body.inputs[: scan.constants],
-        *body.inputs[first:],
-    }
-    return _Choice(tuple(sorted(repeated)), tuple(sorted(sources - given)), constants, slices)
-
-
-def _stacked(aval: Any, length: int) -> Any:
-    jax: Any = importlib.import_module("jax")
-    return jax.ShapeDtypeStruct((length, *aval.shape), aval.dtype)
-
-
-def _first_body(pair: Pair, choice: _Choice) -> Program:
-    """Without the results that the other loop computes again, with those it needs for that."""
-    body = pair.scan.body.copy()
-    carries = pair.scan.carries
-    kept = [a for n, a in enumerate(body.results[carries:]) if n not in pair.kept]
-    body.results = [*body.results[:carries], *kept, *choice.kept]
-    return without_unread(body)
-
-
-def _join(target: Program, source: Program, numbers: Sequence[int], known: dict[int, int]) -> None:
-    """Appends operations of `source`; `known` says which values of `target` theirs are."""
-
-    def new(value: int) -> int:
-        if value not in known:
-            known[value] = target.new(source.avals[value])
-            if value in source.constants:
-                target.constants[known[value]] = source.constants[value]
-        return known[value]
-
-    for i in numbers:
-        operation = source.operations[i]
-        reads = tuple(new(a) if is_value(a) else a for a in operation.reads)
-        makes = tuple(new(v) for v in operation.makes)
-        target.operations.append(replace(operation, reads=reads, makes=makes))
-
-
-def _second_body(program: Program, pair: Pair, choice: _Choice) -> tuple[Program, list[int]]:
-    """The body that computes again what it does not get; and which of its slices it still gets."""
-    scan, other = pair.scan, pair.other
-    body = Program()
-    first = program.operations[pair.first]
-    second = program.operations[pair.second]
-    own = other.constants + other.carries
-    dropped = {first.makes[scan.carries + n]: n for n in pair.kept}
-    still = [n for n, atom in enumerate(second.reads[own:]) if atom not in dropped]
-
-    old = other.body
-    inputs = old.inputs
-    translated: dict[int, int] = {}  # values of the other loop's old body
-    known: dict[int, int] = {}  # values of the first loop's body
-
-    def take(value: int) -> int:
-        translated[value] = body.new(old.avals[value])
-        return translated[value]
-
-    def get(value: int) -> int:
-        known[value] = body.new(scan.body.avals[value])
-        return known[value]
-
-    start = scan.constants + scan.carries
-    body.inputs = [
-        *(take(v) for v in inputs[: other.constants]),
-        *(get(scan.body.inputs[n]) for n in choice.constants),
-        *(take(v) for v in inputs[other.constants : own]),
-        *(take(inputs[own + n]) for n in still),
-        *(get(v) for v in choice.kept),
-        *(get(scan.body.inputs[start + n]) for n in choice.slices),
-    ]
-    _join(body, scan.body, choice.repeated, known)
-    literals: dict[int, Atom] = {}
-    for n, atom in enumerate(second.reads[own:]):
-        if atom in dropped:
-            result = scan.body.results[scan.carries + dropped[atom]]
-            if not is_value(result):
-                literals[inputs[own + n]] = result
-            elif result in known:
-                translated[inputs[own + n]] = known[result]
-            else:  # a constant of the first body
-                known[result] = body.new(scan.body.avals[result])
-                body.constants[known[result]] = scan.body.constants[result]
-                translated[inputs[own + n]] = known[result]
-    begin = len(body.operations)
-    _join(body, old, range(len(old.operations)), translated)
-    if literals:
-        for i in range(begin, len(body.operations)):
-            source = old.operations[i - begin]
-            reads = tuple(
-                literals.get(a, r) if is_value(a) else r
-                for a, r in zip(source.reads, body.operations[i].reads, strict=True)
-            )
-            body.operations[i] = replace(body.operations[i], reads=reads)
-    body.results = [
-        (literals[a] if a in literals else translated[a]) if is_value(a) else a for a in old.results
-    ]
-    return body, still
-
-
-def apply(program: Program, pair: Pair, level: int, model: Model) -> Program:
-    """The program with another choice for one pair."""
-    choice = _choose(pair, level)
-    new = program.copy()
-    scan, other = pair.scan, pair.other
-    first = program.operations[pair.first]
-    second = program.operations[pair.second]
-    stacks = [new.new(_stacked(scan.body.avals[v], scan.length)) for v in choice.kept]
-    kept = [v for n, v in enumerate(first.makes[scan.carries :]) if n not in pair.kept]
-    changed = replace(scan, body=_first_body(pair, choice))
-    new.operations[pair.first] = replace(
-        first,
-        makes=(*first.makes[: scan.carries], *kept, *stacks),
-        run=changed,
-        cost=model.cost(first),
-        inner=model.graph(changed.body).peak(),
-    )
-    body, still = _second_body(program, pair, choice)
-    own = other.constants + other.carries
-    start = scan.constants + scan.carries
-    extra = sum(model.cost(scan.body.operations[i]) for i in choice.repeated) * scan.length
-    new.operations[pair.second] = replace(
-        second,
-        reads=(
-            *second.reads[: other.constants],
-            *(first.reads[n] for n in choice.constants),
-            *second.reads[other.constants : own],
-            *(second.reads[own + n] for n in still),
-            *stacks,
-            *(first.reads[start + n] for n in choice.slices),
-        ),
-        run=replace(other, body=body, constants=other.constants + len(choice.constants)),
-        cost=model.cost(second) + extra,
-        inner=model.graph(body).peak(),
-    )
-    return new
-
-
-def apply_all(
-    program: Program, pairs: Sequence[Pair], share: float, model: Model
-) -> tuple[Program, tuple[int, ...]]:
-    """All pairs at about the same share of their levels: 0 is the cheapest, 1 the leanest."""
-    levels = tuple(round(share * (len(pair.cuts) - 1)) for pair in pairs)
-    for pair, level in zip(pairs, levels, strict=True):
-        program = apply(program, pair, level, model)
-    return program, levels
-
-
-def shares(pairs: Sequence[Pair]) -> Iterator[float]:
-    most = max((len(pair.cuts) for pair in pairs), default=0)
-    for level in range(most):
-        yield level / max(most - 1, 1)

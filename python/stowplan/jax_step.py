@@ -14,6 +14,7 @@ from .jax_targets import target_of
 
 
 def positions(value: Any, name: str) -> tuple[int, ...]:
+    """Of arguments, as jax.jit takes them."""
     if value is None:
         return ()
     if isinstance(value, int) and not isinstance(value, bool):

@@ -28,34 +28,40 @@ _FLOPS_OF_BYTE = 2.0
 # How often the body of a loop runs if nobody knows.
 _TRIPS = 100
 
-_VIEWS = frozenset("reshape squeeze expand_dims bitcast_convert_type copy_p".split())
-_SPREADS = frozenset("broadcast_in_dim iota".split())
-_ELEMENTWISE = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_VIEWS = _words("reshape squeeze expand_dims bitcast_convert_type")
+_SPREADS = _words("broadcast_in_dim iota")
+_ELEMENTWISE = _words(
     """abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp concatenate
     conj convert_element_type copy cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge
     gt imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg nextafter not
     or pad population_count pow real reduce_precision rem rev round rsqrt select_n
     shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sqrt square
     stop_gradient sub tan tanh transpose xor random_wrap random_unwrap pvary pcast
-    sharding_constraint""".split()
+    sharding_constraint"""
 )
 # What may read a small operand for each element of a large result.
 SPREADING = (_ELEMENTWISE - {"concatenate", "pad", "slice"}) | {"broadcast_in_dim"}
-_REDUCTIONS = frozenset(
-    """reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or argmax argmin cumsum cumprod
-    cummax cummin cumlogsumexp""".split()
+_REDUCTIONS = _words(
+    """reduce_sum reduce_max reduce_min reduce_prod reduce_and reduce_or argmax argmin cumsum
+    cumprod cummax cummin cumlogsumexp"""
 )
 # Kernels of their own, which read from memory and write to memory.
-_KERNELS = frozenset(
-    """dot_general conv_general_dilated scan while cond sort top_k approx_top_k pallas_call shard_map
-    fft ragged_dot ragged_dot_general triangular_solve cholesky custom_call ffi_call eigh qr lu svd
-    checkpoint remat remat2 jit pjit dynamic_update_slice scatter scatter-add scatter_add
-    select_and_scatter_add reduce_window_max reduce_window_sum reduce_window""".split()
+_KERNELS = _words(
+    """dot_general conv_general_dilated scan while cond sort top_k approx_top_k pallas_call
+    shard_map fft ragged_dot ragged_dot_general triangular_solve cholesky custom_call
+    ffi_call eigh qr lu svd checkpoint remat remat2 jit pjit dynamic_update_slice scatter
+    scatter-add scatter_add select_and_scatter_add reduce_window_max reduce_window_sum
+    reduce_window"""
 )
-_RANDOM = frozenset("threefry2x32 random_bits random_seed random_fold_in random_split".split())
-_COLLECTIVES = frozenset(
+_RANDOM = _words("threefry2x32 random_bits random_seed random_fold_in random_split")
+_COLLECTIVES = _words(
     """psum psum2 psum_invariant pmax pmin ppermute all_gather all_gather_invariant all_to_all
-    reduce_scatter pbroadcast psum_scatter""".split()
+    reduce_scatter pbroadcast psum_scatter"""
 )
 
 _CAN_REPEAT, _IS_ABSORBED, _IS_SPREAD, _ABSORBS, _IS_ORDERED = 1, 2, 4, 8, 16
@@ -64,10 +70,6 @@ _CAN_REPEAT, _IS_ABSORBED, _IS_SPREAD, _ABSORBS, _IS_ORDERED = 1, 2, 4, 8, 16
 def is_heavy(operation: Operation) -> bool:
     """Whether it is more than a pass over memory."""
     return operation.kind in _KERNELS or operation.kind in _COLLECTIVES
-
-
-def is_collective(operation: Operation) -> bool:
-    return operation.kind in _COLLECTIVES
 
 
 def _bytes(atoms: Sequence[Any]) -> int:
@@ -83,13 +85,13 @@ def cost_of(equation: Any) -> float:
     if name == "dot_general":
         (contracted, _), _ = params["dimension_numbers"]
         shape = equation.invars[0].aval.shape
-        return 2.0 * made * math.prod(shape[i] for i in contracted) + written
+        return 2.0 * made * int(math.prod(shape[i] for i in contracted)) + written
     if name == "conv_general_dilated":
         kernel = equation.invars[1].aval
         outputs = kernel.shape[params["dimension_numbers"].rhs_spec[0]]
-        return 2.0 * made * elements_of(kernel) / max(1, outputs) + written
+        return 2.0 * made * elements_of(kernel) / max(1, int(outputs)) + written
     if name == "scan":
-        return params["length"] * _cost_of_jaxpr(params["jaxpr"])
+        return int(params["length"]) * _cost_of_jaxpr(params["jaxpr"])
     if name == "while":
         return _TRIPS * _cost_of_jaxpr(params["body_jaxpr"])
     if name == "cond":
@@ -117,6 +119,7 @@ def _cost_of_jaxpr(jaxpr: Any) -> float:
 
 
 def flags_of(operation: Operation, program: Program, is_tpu: bool) -> int:
+    """What a compiler may do with it, as the core takes it."""
     kind = operation.kind
     flags = 0
     if not operation.is_pure:
@@ -130,7 +133,9 @@ def flags_of(operation: Operation, program: Program, is_tpu: bool) -> int:
         flags |= _ABSORBS
     read = sum(bytes_of(program.avals[v]) for v in operation.reads if is_value(v))
     made = sum(bytes_of(program.avals[v]) for v in operation.makes)
-    if kind in _VIEWS or (flags & _IS_ABSORBED and read * 2 <= made):
+    # A compiler for TPUs computes most of what has one large operand again for each reader.
+    least = 0.8 * read if is_tpu else 2 * read
+    if kind in _VIEWS or (flags & _IS_ABSORBED and made >= least):
         flags |= _IS_SPREAD
     return flags
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -25,23 +26,23 @@ constexpr double kLowestPlanPrice = 1e-3;
 constexpr size_t kBorders = 8;
 // How many plans are lowered further, peak by peak, and how often at most.
 constexpr size_t kLowered = 12;
-constexpr int kMostPlanSteps = 40;
+constexpr int kMostLowerings = 40;
 // How many sets of values are kept.
 constexpr size_t kMostKeptSets = 6;
 
-struct Traced {
+struct Attempt {
   Sequence sequence;
   Trace trace;
   double cost = 0;
 };
 
-class Planner {
+class StepPlanner {
  public:
-  Planner(const Task& task, const PlanOptions& options)
+  StepPlanner(const Task& task, const PlanOptions& options)
       : task_(task), options_(options), chooser_(task), is_refused_(task.size(), 0) {}
 
   std::vector<Plan> Run() && {
-    const Traced given = TracedOf(GivenSequence(task_));
+    const Attempt given = AttemptOf(GivenSequence(task_));
     Add(given, 0, 0, false);
     even_ = std::max(WholeCost(task_), 1e-300) /
             static_cast<double>(std::max<int64_t>(given.trace.peak, 1));
@@ -54,21 +55,22 @@ class Planner {
 
  private:
   [[nodiscard]] bool IsStopped() const { return options_.should_stop && options_.should_stop(); }
-  Traced TracedOf(Sequence sequence) const {
-    Traced draft;
-    draft.sequence = std::move(sequence);
-    FindTrace(task_, draft.sequence, draft.trace);
-    draft.cost = ExtraCost(task_, draft.sequence);
-    return draft;
+  Attempt AttemptOf(Sequence sequence) const {
+    Attempt attempt;
+    attempt.sequence = std::move(sequence);
+    FindTrace(task_, attempt.sequence, attempt.trace);
+    attempt.cost = ExtraCost(task_, attempt.sequence);
+    return attempt;
   }
-  void Add(const Traced& draft, uint32_t set, double price, bool is_mixed) {
-    if (draft.cost > options_.most_cost) return;
-    if (!seen_.insert({draft.cost, draft.trace.peak}).second) return;
-    plans_.push_back({{draft.cost, draft.trace.peak, draft.sequence}, set, price, is_mixed, false});
+  void Add(const Attempt& attempt, uint32_t set, double price, bool is_mixed) {
+    if (attempt.cost > options_.most_cost) return;
+    if (!seen_.insert({attempt.cost, attempt.trace.peak}).second) return;
+    plans_.push_back(
+        {{attempt.cost, attempt.trace.peak, attempt.sequence}, set, price, is_mixed, false});
   }
 
   // Nothing, then what is handed on at the deepest waists, then at more of them.
-  std::vector<std::vector<uint8_t>> KeptSets(const Traced& given) const {
+  std::vector<std::vector<uint8_t>> KeptSets(const Attempt& given) const {
     const uint32_t end = given.trace.peak_place;
     std::vector<Waist> waists = FindWaists(task_, given.sequence, given.trace, end);
     std::ranges::stable_sort(waists, std::greater(), &Waist::depth);
@@ -95,28 +97,29 @@ class Planner {
     return sets;
   }
 
-  std::vector<uint32_t> Choose(const Traced& draft, double price, std::span<const uint8_t> kept) {
+  std::vector<uint32_t> Choose(const Attempt& attempt, double price,
+                               std::span<const uint8_t> kept) {
     std::vector<uint8_t> is_banned = is_refused_;
     for (size_t i = 0; i < kept.size(); ++i) is_banned[i] |= kept[i];
     std::vector<uint32_t> places;
-    for (const Group& group :
-         chooser_.Choose(draft.sequence, draft.trace, draft.trace.peak_place, price, is_banned))
+    for (const Group& group : chooser_.Choose(attempt.sequence, attempt.trace,
+                                              attempt.trace.peak_place, price, is_banned))
       places.insert(places.end(), group.places.begin(), group.places.end());
     std::ranges::sort(places);
     return places;
   }
-  std::optional<Traced> Try(const Traced& draft, std::span<const uint32_t> places) {
-    std::vector<uint8_t> is_chosen(draft.sequence.size(), 0);
+  std::optional<Attempt> Try(const Attempt& attempt, std::span<const uint32_t> places) {
+    std::vector<uint8_t> is_chosen(attempt.sequence.size(), 0);
     for (const uint32_t place : places) is_chosen[place] = 1;
-    auto repeated = Repeat(task_, draft.sequence, draft.trace.peak_place, is_chosen);
+    auto repeated = Repeat(task_, attempt.sequence, attempt.trace.peak_place, is_chosen);
     if (const Refused* refused = std::get_if<Refused>(&repeated)) {
-      is_refused_[draft.sequence[refused->place]] = 1;
+      is_refused_[attempt.sequence[refused->place]] = 1;
       return std::nullopt;
     }
-    return TracedOf(std::get<Sequence>(std::move(repeated)));
+    return AttemptOf(std::get<Sequence>(std::move(repeated)));
   }
 
-  void RunSet(const Traced& given, uint32_t set, std::span<const uint8_t> kept) {
+  void RunSet(const Attempt& given, uint32_t set, std::span<const uint8_t> kept) {
     const std::vector<uint32_t> most = Choose(given, kHighestPlanPrice * even_, kept);
     std::vector<uint32_t> low;
     for (double price = kLowestPlanPrice * even_; price <= kHighestPlanPrice * even_;
@@ -124,15 +127,16 @@ class Planner {
       if (IsStopped()) return;
       std::vector<uint32_t> high = Choose(given, price, kept);
       if (high == low) continue;
-      if (const std::optional<Traced> all = Try(given, high)) Add(*all, set, price, false);
+      if (const std::optional<Attempt> all = Try(given, high)) Add(*all, set, price, false);
       Mix(given, set, price, low, high);
       low = std::move(high);
       if (low == most) break;
     }
   }
   // The early part by one choice, the rest by another.
-  void Mix(const Traced& given, uint32_t set, double price, std::span<const uint32_t> low,
+  void Mix(const Attempt& given, uint32_t set, double price, std::span<const uint32_t> low,
            std::span<const uint32_t> high) {
+    if (high.empty()) return;
     for (size_t k = 1; k < kBorders; ++k) {
       const uint32_t border = high[high.size() * k / kBorders];
       std::vector<uint32_t> both;
@@ -142,7 +146,7 @@ class Planner {
       for (const uint32_t place : low) {
         if (place >= border) both.push_back(place);
       }
-      if (const std::optional<Traced> mixed = Try(given, both)) Add(*mixed, set, price, true);
+      if (const std::optional<Attempt> mixed = Try(given, both)) Add(*mixed, set, price, true);
     }
   }
 
@@ -156,19 +160,19 @@ class Planner {
     const size_t count = std::min(starts.size(), kLowered);
     for (size_t k = 0; k < count; ++k) {
       const Plan& start = starts[(starts.size() * (k + 1) - 1) / count];
-      Traced draft = TracedOf(start.point.sequence);
+      Attempt attempt = AttemptOf(start.point.sequence);
       double price = start.price;
-      for (int step = 0; step < kMostPlanSteps && price <= kHighestPlanPrice * even_; ++step) {
+      for (int step = 0; step < kMostLowerings && price <= kHighestPlanPrice * even_; ++step) {
         if (IsStopped()) return;
-        std::optional<Traced> next;
-        if (const std::vector<uint32_t> places = Choose(draft, price, {}); !places.empty())
-          next = Try(draft, places);
-        if (!next || next->trace.peak >= draft.trace.peak) {
+        std::optional<Attempt> next;
+        if (const std::vector<uint32_t> places = Choose(attempt, price, {}); !places.empty())
+          next = Try(attempt, places);
+        if (!next || next->trace.peak >= attempt.trace.peak) {
           price *= kPlanPriceStep;
           continue;
         }
-        draft = *std::move(next);
-        Add(draft, start.set, price, true);
+        attempt = *std::move(next);
+        Add(attempt, start.set, price, true);
       }
     }
   }
@@ -198,7 +202,7 @@ class Planner {
 
 std::vector<Plan> FindPlans(const Task& task, const PlanOptions& options) {
   if (task.size() == 0) return {};
-  return Planner(task, options).Run();
+  return StepPlanner(task, options).Run();
 }
 
 }  // namespace stowplan::fit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that are not compiled yet, as numbers: what may be computed twice, for a compiler to
-// try.
+// Programs that are not compiled yet, as numbers: what to compute twice, for a compiler to try.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -83,7 +83,7 @@ std::shared_ptr<OperationGraph> GraphOf(std::vector<int64_t> sizes, const RowNum
   return graph;
 }
 
-int64_t GraphPeakOf(const OperationGraph& graph) {
+int64_t GivenPeakOf(const OperationGraph& graph) {
   const Unlocked unlocked;
   return graph.task.size() == 0 ? 0 : fit::FindPeak(graph.task, fit::GivenSequence(graph.task));
 }
@@ -98,24 +98,6 @@ std::shared_ptr<OperationPlans> PlansOf(std::shared_ptr<const OperationGraph> gr
     options.most_cost = most_cost * fit::WholeCost(graph->task);
     options.should_stop = watch.should_stop();
     plans->plans = fit::FindPlans(graph->task, options);
-    plans->graph = std::move(graph);
-  }
-  watch.Finish();
-  plans->is_interrupted = watch.is_interrupted();
-  return plans;
-}
-
-std::shared_ptr<OperationPlans> SearchedOf(std::shared_ptr<const OperationGraph> graph,
-                                           double most_cost, std::optional<double> time_limit) {
-  Watch watch(time_limit);
-  auto plans = std::make_shared<OperationPlans>();
-  {
-    const Unlocked unlocked;
-    fit::SearchOptions options;
-    options.most_cost = most_cost * fit::WholeCost(graph->task);
-    options.should_stop = watch.should_stop();
-    for (fit::Point& point : fit::Search(graph->task, options))
-      plans->plans.push_back({std::move(point), 0, 0, false, true});
     plans->graph = std::move(graph);
   }
   watch.Finish();
@@ -157,10 +139,8 @@ void BindOperations(nb::module_& module) {
       .def("rows", RowsOf, "Extra cost as a share, peak, set, price, is_mixed, is_on_front.")
       .def("sequence", SequenceOf, "index"_a, "The operations in their order, some repeated.");
   nb::class_<OperationGraph>(module, "OperationGraph", "A program that is not compiled yet.")
-      .def("peak", GraphPeakOf, "The most bytes in use, in the order given.")
+      .def("peak", GivenPeakOf, "The most bytes in use, in the order given.")
       .def("plans", PlansOf, "most_cost"_a, "time_limit"_a.none() = nb::none(),
-           "Ways to run it in less memory.")
-      .def("search", SearchedOf, "most_cost"_a, "time_limit"_a.none() = nb::none(),
            "Ways to run it in less memory.")
       .def("cuts", CutsOf, "needed"_a,
            "For rising prices: which operations to repeat, if the program is the body of a loop.");
