@@ -254,7 +254,8 @@ class Worker {
   // A call of a library also returns memory to work in, after its result.
   [[nodiscard]] const Measure& FirstOf(InstrId id) const {
     const hlo::ShapeId shape = module_.instructions[id].shape;
-    const bool has_parts = module_.shapes.is_tuple(shape) && !module_.shapes.elements(shape).empty();
+    const bool has_parts =
+        module_.shapes.is_tuple(shape) && !module_.shapes.elements(shape).empty();
     return measures_[(has_parts ? module_.shapes.elements(shape)[0] : shape).index];
   }
 
