@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kStretchSteps = 2'000;
 // How many nodes take part at most, and how many of these only occur elsewhere.
-constexpr size_t kMostStretchNodes = 20;
-constexpr size_t kMostGuests = 5;
+constexpr size_t kStretchNodes = 20;
+constexpr size_t kStretchGuests = 5;
 
 class StretchFinder {
  public:
@@ -24,7 +24,7 @@ class StretchFinder {
 
   std::optional<Sequence> Solve(int64_t limit, double most_cost) {
     FindNodes();
-    if (nodes_.size() > kMostStretchNodes || !FindLives()) return std::nullopt;
+    if (nodes_.size() > kStretchNodes || !FindLives()) return std::nullopt;
     const std::optional<ExactStretch> solved =
         SolveStretch(MakeOwnTask(), ends_, limit - besides_, most_cost, kStretchSteps);
     if (!solved) return std::nullopt;
@@ -60,7 +60,7 @@ class StretchFinder {
     std::ranges::sort(guests);
     size_t count = 0;
     for (const auto& [bytes, node] : guests) {
-      if (count == kMostGuests || nodes_.size() >= kMostStretchNodes) break;
+      if (count == kStretchGuests || nodes_.size() >= kStretchNodes) break;
       if (is_here[node] == 0) ++count;
       add(node);
     }
@@ -81,7 +81,8 @@ class StretchFinder {
       for (const uint32_t life : task_.makes[node]) add(life);
     }
     if (lives_.size() > kMostExactLives) return false;
-    for (size_t k = 0; k < nodes_.size(); ++k) ends_.done |= uint64_t{is_done_[nodes_[k]]} << k;
+    for (size_t k = 0; k < nodes_.size(); ++k)
+      ends_.done |= uint64_t{is_done_[nodes_[k]]} << k;
     // The latest version of each at both ends.
     std::vector<uint32_t> before(task_.problem.lives.size(), kNone);
     std::vector<uint32_t> after(task_.problem.lives.size(), kNone);
