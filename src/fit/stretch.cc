@@ -81,8 +81,7 @@ class StretchFinder {
       for (const uint32_t life : task_.makes[node]) add(life);
     }
     if (lives_.size() > kMostExactLives) return false;
-    for (size_t k = 0; k < nodes_.size(); ++k)
-      ends_.done |= uint64_t{is_done_[nodes_[k]]} << k;
+    for (size_t k = 0; k < nodes_.size(); ++k) ends_.done |= uint64_t{is_done_[nodes_[k]]} << k;
     // The latest version of each at both ends.
     std::vector<uint32_t> before(task_.problem.lives.size(), kNone);
     std::vector<uint32_t> after(task_.problem.lives.size(), kNone);
