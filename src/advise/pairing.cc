@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "advise/donate.h"
+#include "base/checked_math.h"
 #include "stowplan/hlo/shape.h"
 #include "target/size.h"
 
@@ -143,10 +144,9 @@ class Pairer {
     const ByteCount bytes = ByteSize(module_.shapes, id, target_);
     return bytes ? *bytes : 0;
   }
+  // JAX counts elements; how the compiler pads them does not matter.
   [[nodiscard]] int64_t ElementsOf(ShapeId id) const {
-    const int64_t bytes = BytesOf(id);
-    const int bits = hlo::BitWidth(module_.shapes[id].type);
-    return bits < 8 ? bytes : bytes / (bits / 8);
+    return CheckedProduct(module_.shapes.dims(id)).value_or(0);
   }
   [[nodiscard]] hlo::ShapeIndex IndexOf(size_t output) const {
     if (!module_.shapes.is_tuple(result_)) return {};
