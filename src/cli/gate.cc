@@ -217,7 +217,7 @@ class Gate {
     if (options_.is_update) {
       const std::unique_ptr<Output> output = console_.Open(options_.lock);
       if (output == nullptr) return false;
-      output->Write(gate::WriteLock(all_, options_.figure));
+      output->Write(gate::WriteLock(all_, FigureOf(gate::Rule::kLock)));
       view_.lock = options_.lock;
       return console_.Finish(*output, kFine) == kFine;
     }
@@ -230,7 +230,7 @@ class Gate {
       return false;
     }
     const Result<std::vector<gate::Figure>> locked =
-        gate::ReadLock(options_.lock, (*source)->bytes(), options_.figure);
+        gate::ReadLock(options_.lock, (*source)->bytes(), FigureOf(gate::Rule::kLock));
     if (!locked) {
       console_.Show(locked.error());
       return false;

@@ -148,8 +148,10 @@ class HeadlineMaker {
       if (picture_.fact(share.value).kind == Kind::kActivation) kept += share.bytes;
     const auto [line, bytes] = LineWithMost(Kind::kActivation);
     if (line.empty() || kept < needed_ / kLeast) return;
-    lines_.push_back(fmt::format("first: jax.checkpoint around {}: up to {} less{}", line,
-                                 HumanBytes(kept), more));
+    std::string words =
+        fmt::format("first: jax.checkpoint around {}: up to {} less", line, HumanBytes(kept));
+    if (TextWidth(words) + TextWidth(more) <= kExplainWidth) words += more;
+    lines_.push_back(std::move(words));
   }
 
   // Results that could lie where an argument of the same shape does that nobody needs any more. The
