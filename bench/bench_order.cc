@@ -7,6 +7,7 @@
 //
 // `problems` in place of all that: made-up problems on plain numbers, a line for each.
 // search: nothing is planned. least: what has smaller temporaries is not searched.
+// Exit codes: 0; 1 an order could not be planned; 2 usage; 3 the module has no plan to begin with.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -92,7 +93,8 @@ struct Wanted {
   int64_t least = 0;  // programs with smaller temporaries are not searched
 };
 
-Result<std::string> Measure(const std::string& file, const Wanted& wanted) {
+// `has_plan`: whether the module could be read and planned in its own order.
+Result<std::string> Measure(const std::string& file, const Wanted& wanted, bool& has_plan) {
   STOWPLAN_TRY(hlo::Module module, ReadModule(file));
   PlanOptions options = wanted.options;
   options.policy = Policy::kBest;
@@ -110,6 +112,7 @@ Result<std::string> Measure(const std::string& file, const Wanted& wanted) {
     line += fmt::format(R"(, "given": {})", Temporaries(given));
     if (Temporaries(given) < wanted.least) return line + "}";
   }
+  has_plan = true;
   STOWPLAN_TRY(const Search search, MeasureSearch(module, rules));
   line +=
       fmt::format(R"(, "search_s": {:.6f}, "given_load": {}, "load": {}, "bound": {})",
@@ -184,10 +187,11 @@ int main(int argc, char** argv) {
     if (argument.starts_with("least=")) wanted.least = std::atoll(argv[k] + 6);
     if (argument.starts_with("preset=")) wanted.options.preset = argument.substr(7);
   }
-  const Result<std::string> line = Measure(argv[3], wanted);
+  bool has_plan = false;
+  const Result<std::string> line = Measure(argv[3], wanted, has_plan);
   if (!line) {
     fmt::print(stderr, "{}", Render(line.error()));
-    return 1;
+    return has_plan ? 1 : 3;
   }
   fmt::print("{}\n", *line);
   return 0;

@@ -85,6 +85,8 @@ def measure(case, *options):
     if case.target.startswith("tpu") and report.exists():
         command.append(f"preset={report}")
     run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode == 3:
+        return {"left out": run.stderr.splitlines()[0]}
     if run.returncode != 0:
         return {"error": run.stderr.strip()}
     return json.loads(run.stdout)
@@ -103,15 +105,19 @@ def mean_change(rows, new, old="given"):
 
 
 def measured(cases):
-    """Rows of those that are large enough; errors are shown and count as failures."""
-    rows, failures = [], 0
+    """Rows of those that are large enough; errors are shown and count as failures. Modules without a sound plan in
+    their own order, and pieces of programs, which are no valid modules, are left out."""
+    rows, failures, left_out = [], 0, 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, row in zip(cases, pool.map(lambda c: measure(c, f"least={LEAST}"), cases)):
             if "error" in row:
                 print(f"  {case.name}: {row['error']}", file=sys.stderr)
                 failures += 1
+            elif "left out" in row:
+                left_out += 1
             elif "best" in row:
                 rows.append({"name": case.name, "group": group_of(case), **row})
+    print(f"  {len(cases)} modules, {len(rows)} of them large enough, {left_out} left out, {failures} failed\n")
     return rows, failures
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Target stowplan_corpus: unpacks the archives of corpus/ into STOWPLAN_CORPUS_DIR if one has changed.
-set(archives cpu cpu11 dialects donate errors executables explain figures frameworks gpu oracle oracle_tpu packing/idealloc scale tpu)
+set(archives cpu cpu11 dialects donate errors executables explain figures frameworks gpu libraries oracle oracle_tpu packing/idealloc scale tpu)
 list(TRANSFORM archives REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/corpus/\\1.tar.xz")
 
 add_custom_command(

@@ -38,7 +38,7 @@ STANDS_ON = {
     "oom": ["base", "hlo", "report", "explain"],
     "page": ["base", "pack", "hlo", "target", "schedule", "live", "assign", "report", "executable", "explain", "diff", "gate", "view", "check", "session", "repack", "advise", "oom"],
     "c": ["base", "pack", "hlo", "target", "report", "check", "best", "session", "page"],
-    "python": ["base", "pack", "hlo", "target", "live", "report", "executable", "explain", "diff", "view", "session", "repack", "advise", "oom", "page"],
+    "python": ["base", "pack", "hlo", "target", "live", "order", "fit", "report", "executable", "explain", "diff", "view", "session", "repack", "advise", "oom", "page"],
     "cli": ["base", "pack", "hlo", "target", "live", "report", "executable", "explain", "diff", "gate", "export", "view", "check", "session", "repack", "advise", "oom", "page"],
 }
 # Of the reports the checker knows what they say, not how plans become reports: it shares no analysis with the planner.

@@ -21,6 +21,9 @@ from .errors import ArgumentError, Diagnostic, Error, MissingFileError, ParseErr
 from .fitting import Fit, FitLine, FitObstacle, FitPoint, FitRepeat
 from .footprint import Footprint
 from .inputs import analyze
+from .jax_fit import fit
+from .jax_fitted import DoesNotFit, FittedStep, StepCurve, StepPoint, StepReport, StepTrial
+from .jax_lines import StepLine
 from .max_batch import BatchSample, MaxBatch, max_batch
 from .moments import Curve, Moment, Share
 from .oom import (
@@ -65,6 +68,7 @@ __all__ = [
     "Curve",
     "Diagnostic",
     "DiffResult",
+    "DoesNotFit",
     "Donation",
     "Error",
     "Figure",
@@ -74,6 +78,7 @@ __all__ = [
     "FitObstacle",
     "FitPoint",
     "FitRepeat",
+    "FittedStep",
     "Footprint",
     "Heap",
     "LiveRange",
@@ -105,6 +110,11 @@ __all__ = [
     "Share",
     "Space",
     "SpaceDiff",
+    "StepCurve",
+    "StepLine",
+    "StepPoint",
+    "StepReport",
+    "StepTrial",
     "Summary",
     "SweepResult",
     "Table",
@@ -119,6 +129,7 @@ __all__ = [
     "check",
     "diff",
     "explain_oom",
+    "fit",
     "format_size",
     "max_batch",
     "pack",

@@ -24,8 +24,8 @@ class BudgetExceeded(Error):
         self.footprint = footprint
         self.limit = limit
         self.analysis = analysis  # None: the error comes from another process
-        table = _peak_of(analysis)
-        self.causes: tuple[Row, ...] = _causes(table)
+        table = peak_of(analysis)
+        self.causes: tuple[Row, ...] = causes_of(table)
         super().__init__(_message(footprint, limit, table, self.causes))
 
     @property
@@ -49,7 +49,7 @@ def _again(footprint: Footprint, limit: int, message: str) -> BudgetExceeded:
 _MOST_CAUSES = 5
 
 
-def _peak_of(analysis: Analysis | None) -> Table | None:
+def peak_of(analysis: Analysis | None) -> Table | None:
     """What fills the peak of the memory that the budget limits; None: not known."""
     if analysis is None or not analysis.has_peak:
         return None
@@ -58,7 +58,7 @@ def _peak_of(analysis: Analysis | None) -> Table | None:
     return analysis.peak_by("source", space=MAIN)
 
 
-def _causes(table: Table | None) -> tuple[Row, ...]:
+def causes_of(table: Table | None) -> tuple[Row, ...]:
     """Source lines, largest first."""
     if table is None:
         return ()

@@ -91,7 +91,7 @@ class MaxBatch:
 _XLA_ERRORS = ("JaxRuntimeError", "XlaRuntimeError")
 
 
-def _is_out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Whether XLA reports that the plan of a program does not fit. Other code that runs out of
     memory says nothing about the batch.
     """
@@ -170,7 +170,7 @@ class _Search:
         try:
             analysis = analyze(self._lower(batch))
         except Exception as error:
-            if not _is_out_of_memory(error):
+            if not is_out_of_memory(error):
                 error.add_note(f"stowplan: this was batch {batch} of max_batch")
                 raise
             if units < min(self.samples, default=units + 1):

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from . import _core
-from .errors import ArgumentError
+from .errors import ArgumentError, ParseError
 from .sizes import format_size, parse_size
 
 _MOST_LINES = 12
@@ -166,6 +166,11 @@ def _random_arguments(compiled: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     random = np.random.default_rng(0)
 
     def make(info: Any, sharding: Any) -> Any:
+        if jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key):
+            words = jax.eval_shape(jax.random.key_data, info)
+            data = random.integers(0, 1 << 32, words.shape).astype(words.dtype)
+            keys = jax.random.wrap_key_data(data, impl=info.dtype._impl.name)
+            return jax.device_put(keys, sharding)
         dtype = np.dtype(info.dtype)
         if dtype.kind in "iub":
             data = random.integers(0, 2, info.shape).astype(dtype)
@@ -189,8 +194,13 @@ def _bits(compiled: Any) -> list[bytes]:
     jax: Any = importlib.import_module("jax")
     import numpy as np
 
+    def bits(leaf: Any) -> bytes:
+        if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        return np.asarray(leaf).tobytes()
+
     args, kwargs = _random_arguments(compiled)
-    return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(compiled(*args, **kwargs))]
+    return [bits(leaf) for leaf in jax.tree.leaves(compiled(*args, **kwargs))]
 
 
 def _refused(compiled: Any, why: str) -> Repacked:
@@ -284,7 +294,10 @@ def repack(
         reports.append(_report_of(text))
         return lower or data
 
-    new_payload = _with_executables(payload, devices[0].client, devices, rewrite)
+    try:
+        new_payload = _with_executables(payload, devices[0].client, devices, rewrite)
+    except ParseError as error:  # a container of a release that is not known
+        return _refused(compiled, _first_line(error))
     if len(reports) != 1:
         return _refused(
             compiled,

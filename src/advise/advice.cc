@@ -9,6 +9,7 @@
 #include "advise/candidates.h"
 #include "advise/fit_advice.h"
 #include "advise/words.h"
+#include "base/stable_sort.h"
 
 namespace stowplan::advise {
 namespace {
@@ -70,9 +71,8 @@ class Adviser {
     }
     TryPacking();
     TryRecomputing();
-    std::ranges::stable_sort(report_.advice, std::ranges::greater(), [](const Advice& advice) {
-      return std::pair(advice.saved, advice.saved_peak);
-    });
+    StableSort(report_.advice, std::ranges::greater(),
+               [](const Advice& advice) { return std::pair(advice.saved, advice.saved_peak); });
     TryTogether();
     TryTogetherRecomputed();
     for (Advice& advice : report_.advice) SayForFramework(module_, advice);

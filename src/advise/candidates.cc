@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "advise/words.h"
+#include "base/stable_sort.h"
 #include "report/peak.h"
 
 namespace stowplan::advise {
@@ -163,7 +164,7 @@ class Finder {
 
   std::vector<Candidate> Best(size_t limit) && {
     AddGroups();
-    std::ranges::stable_sort(found_, std::ranges::greater(), &Candidate::bytes);
+    StableSort(found_, std::ranges::greater(), &Candidate::bytes);
     std::map<EditKind, size_t> counts;
     std::erase_if(found_, [&](const Candidate& candidate) {
       return ++counts[candidate.edits[0].kind] > limit;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "session/fit.h"
 #include "session/fit_lines.h"
 
@@ -48,7 +49,7 @@ std::string FunctionsOf(const std::vector<FitLine>& lines) {
       found->second += line.freed;
     }
   }
-  std::ranges::stable_sort(freed, std::greater(), &std::pair<std::string, int64_t>::second);
+  StableSort(freed, std::greater(), &std::pair<std::string, int64_t>::second);
   std::vector<std::string> functions;
   for (const auto& [function, bytes] : freed) {
     if (bytes == 0 || bytes < whole / 100 * kLeastShare || functions.size() == kMostFunctions)

@@ -9,6 +9,7 @@
 
 #include "advise/arguments.h"
 #include "advise/donate.h"
+#include "base/stable_sort.h"
 #include "session/make_plan.h"
 #include "session/try_module.h"
 
@@ -72,7 +73,7 @@ class DonationSearch {
       const std::optional<DonatedProgram> alone = Try({argument});
       if (alone) ranked.emplace_back(alone->bytes, &argument);
     }
-    std::ranges::stable_sort(ranked, {}, [](const auto& pair) { return pair.first; });
+    StableSort(ranked, {}, [](const auto& pair) { return pair.first; });
     std::vector<Argument> chosen;
     int64_t least = BytesIn(given_, 0);
     for (const auto& [bytes, argument] : ranked) {

@@ -7,6 +7,7 @@
 
 #include "advise/donate.h"
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "stowplan/hlo/shape.h"
 #include "target/size.h"
 
@@ -187,12 +188,12 @@ class Pairer {
   void PairDonors(const std::vector<int64_t>& donors, Pairing& pairing) const {
     const auto key = [&](ShapeId id) { return std::pair(SpaceOf(id), -BytesOf(id)); };
     std::vector<int64_t> givers = donors;
-    std::ranges::stable_sort(givers, {}, [&](int64_t p) { return key(parameters_[Row(p)]); });
+    StableSort(givers, {}, [&](int64_t p) { return key(parameters_[Row(p)]); });
     std::vector<size_t> takers;
     for (size_t k = 0; k < outputs_.size(); ++k) {
       if (IsArray(outputs_[k]) && !IsTaken(k, pairing)) takers.push_back(k);
     }
-    std::ranges::stable_sort(takers, {}, [&](size_t k) { return key(outputs_[k]); });
+    StableSort(takers, {}, [&](size_t k) { return key(outputs_[k]); });
     size_t next = 0;
     for (const int64_t p : givers) {
       while (next < takers.size() && key(outputs_[takers[next]]) < key(parameters_[Row(p)])) ++next;

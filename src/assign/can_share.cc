@@ -14,12 +14,6 @@ using hlo::Opcode;
 
 namespace {
 
-// As which operand `user` first reads `operand`.
-size_t FirstOperand(const Module& module, InstrId user, InstrId operand) {
-  const std::span<const InstrId> operands = module.operands_of(user);
-  return static_cast<size_t>(std::ranges::find(operands, operand) - operands.begin());
-}
-
 bool IsOnlyOperand(const Module& module, InstrId user, InstrId operand, size_t k) {
   const std::span<const InstrId> operands = module.operands_of(user);
   return k < operands.size() && operands[k] == operand &&
@@ -28,14 +22,27 @@ bool IsOnlyOperand(const Module& module, InstrId user, InstrId operand, size_t k
 
 }  // namespace
 
+size_t FirstOperand(const Module& module, const Orders& orders, InstrId user, InstrId operand) {
+  const std::span<const InstrId> operands = module.operands_of(user);
+  const std::span<const Orders::Read> reads = orders.reads_of(operand);
+  if (operands.size() <= reads.size())
+    return static_cast<size_t>(std::ranges::find(operands, operand) - operands.begin());
+  size_t first = operands.size();
+  for (const Orders::Read& read : reads) {
+    if (read.user == user) first = std::min(first, size_t{read.operand});
+  }
+  return first;
+}
+
 bool ShareRules::CanShareAsOperand(ValueId user, ValueId operand) {
   const ValueFlow& flow = analysis_.flow;
   const PositionId output = flow.values[user].position;
   const InstrId instruction = flow.positions.instruction(output);
   if (module_.instructions[instruction].opcode == Opcode::kCopy) return false;
-  const std::span<const InstrId> operands = module_.operands_of(instruction);
+  const size_t operands = module_.operands_of(instruction).size();
   const auto can_share = [&](PositionId input) {
-    return std::ranges::find(operands, flow.positions.instruction(input)) != operands.end() &&
+    const InstrId read = flow.positions.instruction(input);
+    return FirstOperand(module_, analysis_.orders, instruction, read) < operands &&
            CanShare(input, output);
   };
   if (reads_last_position_) return can_share(LastPosition(operand));
@@ -146,14 +153,15 @@ bool ShareRules::CanShare(PositionId input, PositionId output) {
     case Opcode::kSort: {
       if (analysis_.orders.users_of(operand).size() != 1) return false;
       if (operands.size() == 1) return true;
-      const size_t k = FirstOperand(module_, user, operand);
+      const size_t k = FirstOperand(module_, analysis_.orders, user, operand);
       return IsOnlyOperand(module_, user, operand, k) &&
              output == positions.Child(positions.top(user), k);
     }
     case Opcode::kCall:
       return CallCanShare(input, user);
     default:
-      return IsElementwiseOn(module_, analysis_.orders, user, FirstOperand(module_, user, operand));
+      return IsElementwiseOn(module_, analysis_.orders, user,
+                             FirstOperand(module_, analysis_.orders, user, operand));
   }
 }
 
@@ -178,7 +186,7 @@ bool ShareRules::FusionCanShare(InstrId operand, PositionId output) {
   const InstrId fusion = analysis_.flow.positions.instruction(output);
   if (module_.called_by(fusion).empty()) return false;
   const std::span<const InstrId> parameters = module_.parameters_of(module_.called_by(fusion)[0]);
-  const size_t k = FirstOperand(module_, fusion, operand);
+  const size_t k = FirstOperand(module_, analysis_.orders, fusion, operand);
   if (k >= parameters.size()) return false;
   const hlo::Attribute* kind_attribute = module_.FindAttribute(fusion, AttributeKey::kKind);
   const std::string_view kind =
@@ -226,7 +234,7 @@ bool ShareRules::IsReadOnce(PositionId input, InstrId user) const {
 bool ShareRules::FusionKeepsPlaces(InstrId operand, InstrId fusion) {
   if (module_.called_by(fusion).empty()) return false;
   const std::span<const InstrId> parameters = module_.parameters_of(module_.called_by(fusion)[0]);
-  const size_t k = FirstOperand(module_, fusion, operand);
+  const size_t k = FirstOperand(module_, analysis_.orders, fusion, operand);
   if (k >= parameters.size()) return false;
   uint8_t& answer = place_answers_[parameters[k].index];
   if (answer == 0) answer = KeepsPlaces(parameters[k]) ? 2 : 1;
@@ -325,13 +333,13 @@ std::optional<bool> ShareRules::TpuHint(InstrId operand, PositionId output) cons
     case Opcode::kAllReduce: {
       const std::span<const InstrId> operands = module_.operands_of(user);
       if (operands.size() == 1) return true;
-      const size_t k = FirstOperand(module_, user, operand);
+      const size_t k = FirstOperand(module_, analysis_.orders, user, operand);
       return !positions.is_top(output) && output == positions.Child(positions.top(user), k);
     }
     case Opcode::kFusion: {
       if (module_.called_by(user).empty()) return std::nullopt;
       const hlo::CompId body = module_.called_by(user)[0];
-      const size_t k = FirstOperand(module_, user, operand);
+      const size_t k = FirstOperand(module_, analysis_.orders, user, operand);
       if (k >= module_.parameters_of(body).size()) return false;
       if (planner_ == Planner::kXla && IsOnlyIndex(module_.parameters_of(body)[k])) return true;
       const InstrId root = module_.computations[body].root;

@@ -13,6 +13,11 @@
 
 namespace stowplan {
 
+// As which operand `user` first reads `operand`; past its last one if it does not. Takes as long as
+// the shorter of the two lists: an instruction may have many operands, or many users.
+size_t FirstOperand(const hlo::Module& module, const Orders& orders, hlo::InstrId user,
+                    hlo::InstrId operand);
+
 class ShareRules {
  public:
   // Whose plan it is. A compiler's own are followed in all that they share; in what it leaves to

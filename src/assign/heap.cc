@@ -106,8 +106,9 @@ class Simulation {
         if (analysis_.live.of(value).end != time || !IsAlone(value)) continue;
         const State* state = FindState(value);
         if (state == nullptr || state->is_freed || state->group == kNoGroup) continue;
-        if (std::ranges::find(operands, flow.instruction(value)) != operands.end() &&
-            share_.CanShare(flow.values[value].position, output))
+        const size_t k =
+            FirstOperand(module_, analysis_.orders, instruction, flow.instruction(value));
+        if (k < operands.size() && share_.CanShare(flow.values[value].position, output))
           return value;
       }
     }

@@ -18,6 +18,11 @@ Result<BufferSizes> MeasureBuffers(const hlo::Module& module, const Analysis& an
   const std::string file = module.source ? module.source->name() : std::string();
   // Few shapes, many values.
   std::vector<std::optional<ByteCount>> known(module.shapes.size());
+  const auto size_of = [&](hlo::ShapeId shape) {
+    std::optional<ByteCount>& size = known[shape.index];
+    if (!size) size = ByteSize(module.shapes, shape, rules.target);
+    return *size;
+  };
   BufferSizes found = {.sizes = std::vector<int64_t>(buffers.size()),
                        .buffer_colors = std::vector<int64_t>(buffers.size()),
                        .colors = std::vector<int64_t>(flow.values.size())};
@@ -29,15 +34,21 @@ Result<BufferSizes> MeasureBuffers(const hlo::Module& module, const Analysis& an
       const hlo::InstrId instruction = flow.instruction(id);
       if (analysis.calls.is_fused[module.instructions[instruction].parent.index] != 0) continue;
       const hlo::ShapeId shape = flow.shape(id);
-      std::optional<ByteCount>& size = known[shape.index];
-      if (!size) size = ByteSize(module.shapes, shape, rules.target);
-      if (!size->has_value()) {
+      const ByteCount size = size_of(shape);
+      if (!size.has_value()) {
         return Fail(file,
-                    fmt::format("{}: {}", module.name(instruction), hlo::Describe(size->error())));
+                    fmt::format("{}: {}", module.name(instruction), hlo::Describe(size.error())));
       }
-      found.sizes[b] = std::max(found.sizes[b], **size);
+      found.sizes[b] = std::max(found.sizes[b], *size);
       const hlo::LayoutId layout = module.shapes[shape].layout;
       found.colors[id.index] = layout.is_none() ? 0 : module.shapes.layout(layout).memory_space;
+      if (found.colors[id.index] == rules.preset_space) {
+        // A bitcast may see an array without tiles in tiles, and with these their padding.
+        for (const PositionId position : flow.positions_of(id)) {
+          if (const ByteCount seen = size_of(flow.positions.shape(position)))
+            found.sizes[b] = std::max(found.sizes[b], *seen);
+        }
+      }
       if (!first.is_none() && found.colors[first.index] != found.colors[id.index]) {
         return Fail(file,
                     fmt::format("{} and {} must share a buffer, but are in the memory "

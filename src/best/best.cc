@@ -8,6 +8,7 @@
 
 #include "assign/sizes.h"
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "best/floor.h"
 #include "best/host.h"
 #include "best/move.h"
@@ -163,7 +164,7 @@ class Planner {
     choices.push_back(Choose(space, space.temporaries, space.hosts, alignment));
     if (!space.guests.empty())
       choices.push_back(Choose(space, MovableOf(space), WithoutGuests(space.hosts), alignment));
-    std::ranges::stable_sort(choices, {}, [](const Choice& choice) { return choice.bound.bytes; });
+    StableSort(choices, {}, [](const Choice& choice) { return choice.bound.bytes; });
     return choices;
   }
 

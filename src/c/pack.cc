@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stowplan/pack.h"
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/stable_sort.h"
 #include "c/guard.h"
 #include "stowplan/stowplan_c.h"
 
@@ -34,11 +34,11 @@ constexpr size_t kMostRows = std::numeric_limits<uint32_t>::max();
 
 // pack.h wants the tables by buffer, and gaps by time. The caller may tell them in any order.
 pack::Problem Sorted(pack::Problem problem) {
-  std::ranges::stable_sort(problem.gaps, {},
-                           [](const pack::Gap& gap) { return std::pair(gap.buffer, gap.start); });
-  std::ranges::stable_sort(problem.pins, {}, &pack::Spot::buffer);
-  std::ranges::stable_sort(problem.hints, {}, &pack::Spot::buffer);
-  std::ranges::stable_sort(problem.choices, {}, &pack::PoolChoice::buffer);
+  stowplan::StableSort(problem.gaps, {},
+                       [](const pack::Gap& gap) { return std::pair(gap.buffer, gap.start); });
+  stowplan::StableSort(problem.pins, {}, &pack::Spot::buffer);
+  stowplan::StableSort(problem.hints, {}, &pack::Spot::buffer);
+  stowplan::StableSort(problem.choices, {}, &pack::PoolChoice::buffer);
   return problem;
 }
 

@@ -48,6 +48,8 @@ struct Certificate {
 [[noreturn]] void Refuse(const std::string& words);
 // Ends the program: the certificate is wrong.
 [[noreturn]] void Deny(const std::string& words);
+// Refuses sums that do not fit.
+int64_t AddUp(int64_t a, int64_t b);
 
 // Checks that every number in it refers to something, and that no sum overflows.
 Certificate ReadCertificate(const std::string& text);

@@ -1,72 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <sstream>
 
 #include "certify/certificate.h"
+#include "certify/line_reader.h"
 #include "certify/order.h"
 #include "certify/order_section.h"
 
 namespace stowplan::certify {
-
-int64_t AddUp(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) Refuse("a sum does not fit in 64 bits");
-  return sum;
-}
-
 namespace {
 
 // Reads sections one by one, and checks each when the next one begins.
-class OrderReader {
+class OrderReader : private LineReader {
  public:
   OrderReader(const std::string& text, int64_t nodes) : lines_(text), nodes_(nodes) {}
 
   std::string Run() {
     std::getline(lines_, line_);
-    number_ = 1;
+    CountLine();
     while (std::getline(lines_, line_)) {
-      ++number_;
+      CountLine();
       if (is_ended_) Bad("something follows the end");
-      at_ = line_.data();
-      end_ = line_.data() + line_.size();
+      Begin(line_);
       Take(Word());
-      if (at_ != end_) Bad("the line is too long");
+      if (!IsAtEnd()) Bad("the line is too long");
     }
     if (!is_ended_) Bad("the end is missing");
     return out_;
   }
 
  private:
-  [[noreturn]] void Bad(const std::string& words) const {
-    Refuse("line " + std::to_string(number_) + ": " + words);
-  }
-  void Need(bool is_so, const char* words) const {
-    if (!is_so) Bad(words);
-  }
-  std::string Word() {
-    const char* const begin = at_;
-    while (at_ != end_ && *at_ != ' ') ++at_;
-    return {begin, at_};
-  }
-  int64_t Number() {
-    int64_t number = 0;
-    Need(at_ != end_ && *at_ == ' ', "a number is missing");
-    const auto [next, error] = std::from_chars(at_ + 1, end_, number);
-    if (error != std::errc() || (next != end_ && *next != ' ')) Bad("expected a number");
-    at_ = next;
-    return number;
-  }
   int64_t Bytes() {
     const int64_t bytes = Number();
     Need(bytes >= 0, "a number of bytes is negative");
     return bytes;
-  }
-  size_t Index(size_t count) {
-    const int64_t number = Number();
-    Need(number >= 0 && static_cast<size_t>(number) < count, "there is no such number");
-    return static_cast<size_t>(number);
   }
   int64_t IndexOrNone(size_t count) {
     const int64_t number = Number();
@@ -76,11 +44,6 @@ class OrderReader {
   void Once(std::optional<int64_t>& field) {
     Need(!field.has_value(), "the line appears twice");
     field = Bytes();
-  }
-  std::string Rest() {
-    std::string rest(at_ == end_ ? at_ : at_ + 1, end_);
-    at_ = end_;
-    return rest;
   }
 
   void Take(const std::string& key) {
@@ -134,7 +97,7 @@ class OrderReader {
       Once(s.limit);
     } else if (key == "order") {
       Need(s.order.empty(), "the line appears twice");
-      while (at_ != end_) s.order.push_back(Index(nodes));
+      while (!IsAtEnd()) s.order.push_back(Index(nodes));
     } else if (key == "load") {
       Once(s.load);
     } else if (key == "bound") {
@@ -162,7 +125,7 @@ class OrderReader {
     Life life = {.size = Bytes(), .begin = IndexOrNone(nodes)};
     life.lasts = Index(2) == 1;
     life.is_capped = Index(2) == 1;
-    while (at_ != end_) life.touches.push_back(Index(nodes));
+    while (!IsAtEnd()) life.touches.push_back(Index(nodes));
     Need(std::ranges::is_sorted(life.touches) &&
              std::ranges::adjacent_find(life.touches) == life.touches.end(),
          "nodes are not in order");
@@ -241,9 +204,6 @@ class OrderReader {
   std::istringstream lines_;
   int64_t nodes_;
   std::string line_;
-  const char* at_ = nullptr;
-  const char* end_ = nullptr;
-  size_t number_ = 0;
   std::optional<Section> now_;
   std::vector<Section> sections_;
   std::optional<int64_t> before_, after_;

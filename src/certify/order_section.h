@@ -41,8 +41,6 @@ struct Section {
   std::vector<Flow> flows, spared, backs;
 };
 
-int64_t AddUp(int64_t a, int64_t b);
-
 // While nodes run one after the other.
 struct Load {
   int64_t bytes = 0;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <set>
 #include <sstream>
 #include <unordered_set>
 
 #include "certify/certificate.h"
+#include "certify/line_reader.h"
 
 namespace stowplan::certify {
-namespace {
 
-int64_t Add(int64_t a, int64_t b) {
+int64_t AddUp(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) Refuse("a sum does not fit in 64 bits");
   return sum;
 }
 
-class Reader {
+namespace {
+
+class Reader : private LineReader {
  public:
   explicit Reader(const std::string& text) : text_(text) {}
 
@@ -26,21 +27,20 @@ class Reader {
     std::string line;
     bool is_ended = false;
     while (std::getline(lines, line)) {
-      ++number_;
+      CountLine();
       if (is_ended) Bad("something follows the end");
-      if (number_ == 1) {
+      if (number() == 1) {
         if (line != "stowplan-certificate 1") Bad("this is not a certificate of version 1");
         continue;
       }
-      at_ = line.data();
-      end_ = line.data() + line.size();
+      Begin(line);
       const std::string key = Word();
       if (key == "end") {
         is_ended = true;
       } else {
         Take(key);
       }
-      if (at_ != end_) Bad("the line is too long");
+      if (!IsAtEnd()) Bad("the line is too long");
     }
     if (!is_ended) Bad("the end is missing");
     Finish();
@@ -48,48 +48,15 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void Bad(const std::string& words) const {
-    Refuse("line " + std::to_string(number_) + ": " + words);
-  }
-  void Need(bool is_so, const char* words) const {
-    if (!is_so) Bad(words);
-  }
-
-  std::string Word() {
-    const char* const begin = at_;
-    while (at_ != end_ && *at_ != ' ') ++at_;
-    return {begin, at_};
-  }
-  int64_t Number() {
-    int64_t number = 0;
-    Need(at_ != end_ && *at_ == ' ', "a number is missing");
-    ++at_;
-    const auto [next, error] = std::from_chars(at_, end_, number);
-    if (error != std::errc() || (next != end_ && *next != ' ')) Bad("expected a number");
-    at_ = next;
-    return number;
-  }
-  // The number of something that there is.
-  int64_t Index(size_t count) {
-    const int64_t number = Number();
-    Need(number >= 0 && static_cast<size_t>(number) < count, "there is no such number");
-    return number;
-  }
   std::vector<int64_t> Indices(size_t count) {
     std::vector<int64_t> numbers;
-    while (at_ != end_) numbers.push_back(Index(count));
+    while (!IsAtEnd()) numbers.push_back(static_cast<int64_t>(Index(count)));
     Need(!numbers.empty(), "a number is missing");
     std::vector<int64_t> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
     Need(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
          "a number appears twice");
     return numbers;
-  }
-  std::string Rest() {
-    if (at_ != end_) ++at_;
-    std::string rest(at_, end_);
-    at_ = end_;
-    return rest;
   }
   void Once(std::optional<int64_t>& field) {
     Need(!field.has_value(), "the line appears twice");
@@ -106,7 +73,7 @@ class Reader {
     } else if (key == "buffer") {
       TakeBuffer();
     } else if (key == "gap") {
-      Buffer& buffer = buffers[static_cast<size_t>(Index(buffers.size()))];
+      Buffer& buffer = buffers[Index(buffers.size())];
       const Piece gap = {Number(), Number(), Number(), Number()};
       const int64_t after = buffer.gaps.empty() ? buffer.start : buffer.gaps.back().end;
       Need(after <= gap.start && gap.start < gap.end && gap.end <= buffer.end && gap.low >= 0 &&
@@ -114,17 +81,17 @@ class Reader {
            "the gap is not within the buffer, or not in order");
       buffer.gaps.push_back(gap);
     } else if (key == "pin") {
-      Buffer& buffer = buffers[static_cast<size_t>(Index(buffers.size()))];
+      Buffer& buffer = buffers[Index(buffers.size())];
       Need(buffer.pin < 0, "the buffer is pinned twice");
       buffer.pin = Number();
       Need(buffer.pin >= 0, "a pin is negative");
     } else if (key == "group") {
       read_.groups.push_back(Indices(buffers.size()));
     } else if (key == "apart") {
-      const int64_t first = Index(buffers.size());
+      const size_t first = Index(buffers.size());
       read_.apart.emplace_back(first, Index(buffers.size()));
     } else if (key == "choice") {
-      Buffer& buffer = buffers[static_cast<size_t>(Index(buffers.size()))];
+      Buffer& buffer = buffers[Index(buffers.size())];
       Need(buffer.pools.empty(), "the choice appears twice");
       buffer.pools = Indices(read_.capacities.size());
     } else if (key == "capacity") {
@@ -138,8 +105,7 @@ class Reader {
       read_.status = Rest();
     } else if (key == "witness") {
       Need(!read_.moment && read_.witness.empty(), "the line appears twice");
-      if (at_ != end_) ++at_;
-      const std::string kind = Word();
+      const std::string kind = NextWord();
       Need(kind == "load" || kind == "buffers", "a witness is `load` or `buffers`");
       if (kind == "load") read_.moment = Number();
       if (kind == "buffers") read_.witness = Indices(buffers.size());
@@ -158,8 +124,8 @@ class Reader {
              static_cast<size_t>(buffer.pool) < std::max<size_t>(1, read_.capacities.size()),
          "there is no such pool");
     Need(ids_.insert(buffer.id).second, "the id appears twice");
-    if (buffer.offset >= 0) Add(buffer.offset, buffer.size);
-    sum_ = Add(sum_, Add(buffer.size, buffer.alignment));
+    if (buffer.offset >= 0) AddUp(buffer.offset, buffer.size);
+    sum_ = AddUp(sum_, AddUp(buffer.size, buffer.alignment));
     read_.buffers.push_back(std::move(buffer));
   }
 
@@ -201,7 +167,7 @@ class Reader {
       if (time < buffer.end) pieces.push_back({time, buffer.end, 0, buffer.size});
     }
     Need(item.pin <= 0 || item.pin % item.alignment == 0, "a pin is not aligned");
-    sum_ = Add(sum_, Add(std::max<int64_t>(item.pin, 0), item.alignment));
+    sum_ = AddUp(sum_, AddUp(std::max<int64_t>(item.pin, 0), item.alignment));
     std::erase_if(pieces, [](const Piece& piece) { return piece.low == piece.high; });
     if (item.members.size() == 1) {
       item.pieces = std::move(pieces);
@@ -225,9 +191,6 @@ class Reader {
   }
 
   const std::string& text_;
-  const char* at_ = nullptr;
-  const char* end_ = nullptr;
-  size_t number_ = 0;
   std::unordered_set<std::string> ids_;
   int64_t sum_ = 0;  // of all sizes, alignments and pins: no sum of the checks is larger
   Certificate read_;

@@ -415,6 +415,7 @@ void Congruence::Merge(const Join& join) {
   std::map<std::vector<uint32_t>, uint32_t> equal;
   for (size_t k = 0; k < join.parts.size(); ++k) {
     std::vector<uint32_t> inputs;
+    inputs.reserve(join.branches);
     for (size_t b = 0; b < join.branches; ++b)
       inputs.push_back(values_[join.inputs[k * join.branches + b]]);
     const uint32_t row = join.top + join.parts[k];

@@ -269,11 +269,10 @@ void Reads::VisitByElement(const BodyNode& node, uint32_t access) {
   for (size_t k = 0; k < module_.operands_of(node.id).size(); ++k) {
     Bodies::Source operand = bodies_.Operand(node, k);
     const ShapeId shape = bodies_.ShapeOf(operand);
-    if (!hlo::IsArray(module_.shapes[shape].type)) {
-      PushWhole(std::move(operand));
-    } else if (shape == accesses_[access].view) {
+    const bool is_array = hlo::IsArray(module_.shapes[shape].type);
+    if (is_array && shape == accesses_[access].view) {
       PushSame(std::move(operand), access);
-    } else if (std::ranges::equal(module_.shapes.dims(shape), dims)) {
+    } else if (is_array && std::ranges::equal(module_.shapes.dims(shape), dims)) {
       // The same index: inside a fusion nothing lies anywhere, and layouts may change.
       const auto [row, is_new] = same_.try_emplace({access, shape}, 0);
       if (is_new) {
@@ -283,7 +282,7 @@ void Reads::VisitByElement(const BodyNode& node, uint32_t access) {
       }
       PushSame(std::move(operand), row->second);
     } else {
-      // The predicate of a select, the bounds of a clamp, the numbers of an rng.
+      // The predicate of a select, the bounds of a clamp, the numbers of an rng, a token.
       PushWhole(std::move(operand));
     }
   }

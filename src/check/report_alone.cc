@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "check/check.h"
 #include "report/derive.h"
 
@@ -419,7 +420,7 @@ class ReportChecker {
 Verdict CheckReport(const Report& report) {
   Verdict verdict;
   if (report.has_assignment) ReportChecker(report, verdict).Run();
-  std::ranges::stable_sort(verdict.findings, [](const Finding& a, const Finding& b) {
+  StableSort(verdict.findings, [](const Finding& a, const Finding& b) {
     return IsUnsound(a.code) && !IsUnsound(b.code);
   });
   return verdict;

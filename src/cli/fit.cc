@@ -38,7 +38,7 @@ std::optional<double> PercentOf(std::string_view option, const Arguments& argume
   const bool is_number =
       text.ends_with('%') && error == std::errc() && end == digits.data() + digits.size();
   if (is_number && percent >= 0 && percent <= kMost) return percent / 100;
-  console.ShowError("--" + std::string(option) + " is `" + text + "`", "it is 0% to 1000%");
+  console.ShowError("--" + std::string(option) + " is `" + text + "`", "give 0% to 1000%");
   return std::nullopt;
 }
 
@@ -46,7 +46,8 @@ std::optional<double> PercentOf(std::string_view option, const Arguments& argume
 bool ReadUseOption(const Arguments& arguments, FitOptions& options, Console& console) {
   const std::optional<std::string> unknown = ReadUses(arguments.option("use"), options);
   if (!unknown) return true;
-  console.ShowError("--use has `" + *unknown + "`", "a list of " + std::string(kUses));
+  console.ShowError("--use does not know `" + *unknown + "`",
+                    "give a list of " + std::string(kUses));
   return false;
 }
 
@@ -59,7 +60,7 @@ bool ReadMachine(const Arguments& arguments, FitOptions& options, Console& conso
     const std::optional<double> parsed = ParseRate(text);
     if (!parsed)
       console.ShowError("--" + std::string(name) + " is `" + text + "`",
-                        "a number for each second, such as 3.35T or 495e12");
+                        "give a number per second, such as 3.35T or 495e12");
     rate = parsed.value_or(0);
     return parsed.has_value();
   };
@@ -70,12 +71,12 @@ bool ReadMachine(const Arguments& arguments, FitOptions& options, Console& conso
 bool AreTogether(const Arguments& arguments, const FitOptions& options, Console& console) {
   for (const std::string_view name : {"machine", "bandwidth", "flops"}) {
     if (arguments.option(name).empty() || options.model != CostModel::kPlain) continue;
-    console.ShowError("--" + std::string(name) + " has no use with --cost-model=plain");
+    console.ShowError("--" + std::string(name) + " has no effect with --cost-model=plain");
     return false;
   }
   if (options.uses_donation && arguments.option("output").ends_with(".pb")) {
     console.ShowError("with --use=donate, the changed module is written as HLO text",
-                      "choose a name for it that ends in .txt");
+                      "choose a file name that ends in .txt");
     return false;
   }
   return true;
@@ -107,7 +108,7 @@ std::optional<FitOptions> FitOptionsOf(const Arguments& arguments, Console& cons
 
 volatile std::sig_atomic_t is_interrupted = 0;
 
-// The first Ctrl-C ends the search with what was found so far, the second one the program.
+// The first Ctrl-C ends the search and keeps what was found so far; the second ends the program.
 void StopSearching(int) {
   is_interrupted = 1;
   std::signal(SIGINT, SIG_DFL);
@@ -170,24 +171,23 @@ CommandSpec FitCommand() {
       .name = "fit",
       .summary = "make a program need less memory, for a little more work",
       .details =
-          "Finds changes of the compiled program that lower its memory at the least cost:\n"
-          "another order of instructions and a tighter packing are free; values that live\n"
-          "long are computed again right before they are read late, one by one or a whole\n"
+          "Finds changes to the compiled program that lower its memory at the least cost.\n"
+          "A better order of instructions and a tighter packing are free. Values that live\n"
+          "long are computed again just before their late readers, one by one or a whole\n"
           "layer at a time. Prints the curve of memory against cost, the point that fits\n"
-          "into the budget, and what is computed again, by source line. The program of this\n"
+          "into the budget, and what is computed again, by source line. The program at that\n"
           "point is planned and checked.\n"
           "\n"
           "With --use=...,donate, arguments are donated first where that saves memory. That\n"
-          "is free, but the caller must not use them afterwards, so it must be asked for.\n"
+          "is free, but the caller must not use them afterwards, so it is off by default.\n"
           "\n"
-          "Ctrl-C ends the search with what was found so far.\n"
+          "Ctrl-C ends the search and keeps what was found so far.\n"
           "The exit code is 1 if no way to fit into the budget was found.\n",
       .examples =
           "  stowplan fit dump/                      what memory costs\n"
           "  stowplan fit dump/ --budget=16GiB       the cheapest way to fit into 16 GiB\n"
           "  stowplan fit dump/ --max-cost=10%       the least memory for 10 % more work\n"
-          "  stowplan fit dump/ --format=html -o fit.html   the curve as a page, to drag the "
-          "budget\n"
+          "  stowplan fit dump/ --format=html -o fit.html   a page to drag the budget on\n"
           "  stowplan fit module.hlo.pb --budget=16GiB -o new.hlo.pb   the changed module\n",
       .positional = "FILE",
       .count = Positionals::kAny,
@@ -197,16 +197,18 @@ CommandSpec FitCommand() {
            .value = "FILE",
            .help =
                "write the changed module, in the format it came in; with --format=html, the page"},
-          {.name = "budget", .value = "SIZE", .help = "what main memory should fit into"},
+          {.name = "budget", .value = "SIZE", .help = "the size that main memory should fit into"},
           {.name = "max-cost",
            .value = "PERCENT",
-           .help = "how much more work is allowed, at most",
+           .help = "the most extra work that is allowed",
            .fallback = "100%"},
           {.name = "use",
            .value = "LIST",
            .help = "what may change: pack, order, recompute, donate",
            .fallback = kDefaultUses},
-          {.name = "chart", .value = "FILE", .help = "also write that page"},
+          {.name = "chart",
+           .value = "FILE",
+           .help = "also write the page of --format=html to this file"},
           {.name = "cost-model",
            .value = "KIND",
            .help = "how work is counted: by a machine's figures, or by bytes and flops alone",
@@ -214,14 +216,14 @@ CommandSpec FitCommand() {
            .choices = {"machine", "plain"}},
           {.name = "machine",
            .value = "NAME",
-           .help = "whose figures to use, by default those of a common one of the target's kind",
+           .help = "the machine whose figures to use (default: a common one of the target's kind)",
            .choices = FitMachines()},
           {.name = "bandwidth",
            .value = "RATE",
-           .help = "bytes that its memory moves in a second, as reached: 2.7T"},
+           .help = "bytes per second that its memory reaches in practice: 2.7T"},
           {.name = "flops",
            .value = "RATE",
-           .help = "operations that it executes in a second, as reached: 300T"},
+           .help = "operations per second that it reaches in practice: 300T"},
           {.name = "time-limit", .value = "S", .help = "stop searching after S seconds"},
           {.name = "format",
            .value = "KIND",

@@ -132,7 +132,8 @@ std::string HelpText(std::span<const CommandSpec> commands) {
       "  zcat dump.gz | stowplan verify -\n"
       "\n"
       "`stowplan COMMAND --help` explains a command; `stowplan --version` shows the\n"
-      "version. Exit codes: 0 fine, 1 a finding, 2 bad input or usage.\n";
+      "version. Exit codes: 0 fine, 1 a finding, 2 bad input, wrong\n"
+      "usage, or no verdict.\n";
   return out;
 }
 

@@ -17,7 +17,7 @@
 namespace stowplan::cli {
 namespace {
 
-// What goes to standard output, if one of the files is `-`, takes the place of the page.
+// If one of the files is `-`, it goes to standard output in place of the page.
 bool HasOneOutput(const Arguments& arguments, Console& console) {
   const bool is_json = arguments.option("format") == "json";
   const bool has_certificate = arguments.option("certificate") == "-";
@@ -75,15 +75,14 @@ CommandSpec OrderCommand() {
       .summary = "find the order of instructions that needs the least memory",
       .details =
           "Searches for an order of the program's instructions that needs less memory than\n"
-          "its own, for the entry and inside loops, branches and calls; plans it; checks the\n"
-          "plan; and says how far from the best order of all it can be at most. The exit\n"
+          "its own, in the entry and inside loops, branches and calls. Plans it, checks\n"
+          "the plan, and says how far it can be from the best possible order. The exit\n"
           "code is 1 if a better order was found, and 0 if not.\n"
           "\n"
-          "The order of effects and collectives is kept. So is, by default, the work between\n"
-          "the start and the done of each asynchronous operation.\n",
+          "Effects and collectives keep their order. By default, the work between the start\n"
+          "and the done of an asynchronous operation also stays there.\n",
       .examples =
-          "  stowplan order dump/                         what the order of your program "
-          "costs\n"
+          "  stowplan order dump/                         what the present order costs\n"
           "  stowplan order module.hlo.pb -o new.hlo.pb   the module in the better order\n"
           "  stowplan order module.hlo.pb --overlap=10%   give up some overlap for memory\n"
           "  stowplan order --certificate=c.txt dump/     then: stowplan-certify c.txt\n",

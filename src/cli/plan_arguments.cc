@@ -58,8 +58,7 @@ std::optional<int64_t> OverlapLossOf(const Arguments& arguments, Console& consol
   const std::optional<int64_t> percent =
       text.ends_with('%') ? ParseNumber(text.substr(0, text.size() - 1)) : std::nullopt;
   if (percent && *percent >= 0 && *percent <= 100) return percent;
-  console.ShowError("--overlap is `" + std::string(text) + "`",
-                    "it is keep, ignore, or 0% to 100%");
+  console.ShowError("--overlap is `" + std::string(text) + "`", "give keep, ignore, or 0% to 100%");
   return std::nullopt;
 }
 

@@ -83,8 +83,9 @@ CommandSpec PrintCommand() {
       .summary = "print a module as HLO text",
       .details =
           "Reads a module and prints it as HLO text. Text is printed in the dialect it was\n"
-          "written in, byte for byte as XLA wrote it. A proto of a dump is printed as its\n"
-          "compiler does, from what lies beside it; another one in XLA's newest long form.\n",
+          "written in, byte for byte as XLA wrote it. A proto from a dump is printed as its\n"
+          "compiler prints it, judging by the files beside it; any other proto, in XLA's\n"
+          "newest long form.\n",
       .examples =
           "  stowplan print module.hlo.pb                       a proto as text\n"
           "  stowplan print --dialect=jaxlib-0.4.35 module.txt  as an older XLA writes it\n"

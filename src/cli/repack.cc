@@ -42,7 +42,7 @@ std::optional<double> ExtraWorkOf(const Arguments& arguments, Console& console) 
   const auto [end, error] = std::from_chars(text.data(), last, percent);
   if (error == std::errc() && end == last && *last == '%' && percent >= 0 && percent <= kMost)
     return percent / 100;
-  console.ShowError("--max-cost is `" + text + "`", "it is 0% to 1000%");
+  console.ShowError("--max-cost is `" + text + "`", "give 0% to 1000%");
   return std::nullopt;
 }
 
@@ -113,7 +113,7 @@ bool CopyFile(const std::filesystem::path& from, const std::string& to, Console&
   return console.Finish(*output, kFine) == kFine;
 }
 
-// All entries of a compilation cache. What cannot be read or is refused stays as it is.
+// All entries of a compilation cache. Those that cannot be read or are refused stay as they are.
 int RepackFolder(const std::string& folder, const Arguments& arguments,
                  const repack::RepackOptions& options, Console& console) {
   const std::string target =
@@ -144,14 +144,14 @@ int RepackFolder(const std::string& folder, const Arguments& arguments,
       entries.push_back(std::move(entry));
     }
     if (to.empty()) continue;
-    // A folder that was asked for gets all files, so that it is a cache too.
+    // The output folder gets all files, so that it is a complete cache.
     if (!lower.empty() ? WriteRepacked(path.string(), to, lower, console) != kFine
                        : !arguments.flag("in-place") && !CopyFile(path, to, console)) {
       return kBadUse;
     }
   }
   if (entries.empty()) {
-    console.ShowError("no file of `" + folder + "` is a serialized executable");
+    console.ShowError("no file in `" + folder + "` is a serialized executable");
     return kBadUse;
   }
   return console.Print(arguments.option("format") == "json" ? page::RepackFolderJson(entries)
@@ -163,7 +163,7 @@ int RunRepack(const Arguments& arguments, Console& console) {
   const std::optional<repack::RepackOptions> options = RepackOptionsOf(arguments, console);
   if (!options) return kBadUse;
   if (arguments.flag("in-place") && !arguments.option("output").empty()) {
-    console.ShowError("--in-place and --output exclude each other");
+    console.ShowError("--in-place and --output cannot be combined");
     return kBadUse;
   }
   const std::string& path = arguments.positionals[0];
@@ -181,21 +181,21 @@ CommandSpec RepackCommand() {
       .summary = "give a serialized executable a lower plan",
       .details =
           "Lays out the temporaries of a serialized executable anew, and runs its thunks in\n"
-          "another order if that needs less memory. With --budget or --max-cost, kernels also\n"
-          "run a second time, so that their results need not stay in memory. The kernels stay as "
-          "they are and run on\n"
-          "the same inputs, so the results are the same to the bit. The new executable is\n"
-          "written only if it was read again, the checker calls its plan sound, and its\n"
-          "thunks compute what the original's do. Whatever is not understood is refused.\n"
+          "a different order if that needs less memory. With --budget or --max-cost,\n"
+          "kernels may run a second time, so that their results need not stay in memory.\n"
+          "The kernels themselves do not change and run on the same inputs, so the results\n"
+          "are the same to the bit. The new executable is written only if it can be read\n"
+          "back, the checker calls its plan sound, and its thunks compute what the\n"
+          "original's do. An executable that is not fully understood is refused.\n"
           "\n"
-          "Reads and writes what a JAX client's serialize_executable returns, and entries of\n"
-          "JAX's persistent compilation cache; of a folder, all entries. What is refused\n"
-          "stays as it is. Nothing is loaded or run. The exit code is 1 if a budget was given\n"
-          "and an executable does not fit into it.\n",
+          "Reads and writes what a JAX client's serialize_executable returns, and entries\n"
+          "of JAX's persistent compilation cache; in a folder, all entries. What is refused\n"
+          "stays as it is. Nothing is loaded or run. The exit code is 1 if an executable\n"
+          "does not fit into the given budget.\n",
       .examples =
           "  stowplan repack step.bin                 what could be saved\n"
           "  stowplan repack step.bin -o lower.bin    the executable with the lower plan\n"
-          "  stowplan repack step.bin --budget=8GiB -o lower.bin   compute values again to fit\n"
+          "  stowplan repack step.bin --budget=8GiB -o lower.bin   recompute values to fit\n"
           "  stowplan repack ~/.cache/jax -o ~/.cache/jax-lower    all entries of a cache\n",
       .positional = "EXECUTABLE|FOLDER",
       .options =
@@ -203,8 +203,8 @@ CommandSpec RepackCommand() {
               {.name = "output",
                .short_name = 'o',
                .value = "FILE",
-               .help = "write the new executable, if it is lower; of a folder, all files"},
-              {.name = "in-place", .help = "replace the file, or those of the folder"},
+               .help = "write the new executable if it needs less; for a folder, write all files"},
+              {.name = "in-place", .help = "replace the file, or the files in the folder"},
               {.name = "budget",
                .value = "SIZE",
                .help = "compute values again until all allocations fit"},

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/view_files.h"
@@ -67,7 +68,7 @@ class IndexWriter {
       const int64_t change = std::abs(row.bytes - row.base_bytes.value_or(0));
       return std::pair(compared.empty() ? 0 : change, row.bytes);
     };
-    std::ranges::stable_sort(index_.rows, std::greater(), key);
+    StableSort(index_.rows, std::greater(), key);
     index_.title = std::move(title);
     index_.compared = std::move(compared);
     index_.budget = options_.budget;

@@ -11,13 +11,16 @@
 
 namespace stowplan::cost {
 
-// A kernel takes as long as its traffic or its arithmetic, whichever is slower, and a launch.
+// A kernel takes as long as its traffic or its arithmetic, whichever is slower, plus a launch.
 struct Machine {
   std::string_view name;  // as FindMachine takes it
   double bytes_per_second = 1;
-  double flops_per_second = 1;
+  double flops_per_second = 1;  // in products of f32, with the precision that is the default
   double seconds_per_launch = 0;
   double host_bytes_per_second = 1;  // to the host's memory and back, each way
+  // Other arithmetic, relative to that: products by kProductBits, and everything else.
+  Products product_speeds = {1, 1, 1, 1};
+  double element_speed = 1;
 };
 
 // Public figures of a common machine of this kind; docs/fit.md has them all.
@@ -32,15 +35,15 @@ struct Machine {
 struct MachineChoice {
   std::string_view name;
   double bytes_per_second = 0;
-  double flops_per_second = 0;
+  double flops_per_second = 0;  // in products of f32; all else changes with it
 };
 // Requires a name that FindMachine knows.
 [[nodiscard]] Machine Chosen(const MachineChoice& choice, const Target& target);
 
 [[nodiscard]] double SecondsOf(const Work& work, const Machine& machine);
 
-// A model without figures of any machine: bytes, or flops at a fixed number for each byte. Results
-// that are compared over time are given in it.
+// A model without figures of any machine: bytes, or flops at a fixed number per byte. Used for
+// results that are compared over time.
 [[nodiscard]] double PlainCost(const Work& work, const Target& target);
 
 }  // namespace stowplan::cost

@@ -82,7 +82,8 @@ class Worker {
       for (uint32_t k = 0; k < computation.count; ++k) {
         const InstrId id(size_t{computation.first.index} + k);
         works[id.index] = WorkOf(id, sums);
-        if (is_fused_[c] != 0) works[id.index] = {.flops = works[id.index].flops};
+        if (is_fused_[c] != 0)
+          works[id.index] = {.flops = works[id.index].flops, .products = works[id.index].products};
         sums[c] += works[id.index];
       }
     }
@@ -169,7 +170,11 @@ class Worker {
     if (opcode == Opcode::kWhile)
       return called * static_cast<double>(KnownTrips(module_, id).value_or(1));
     if (IsControl(opcode)) return called;
-    Work work = {.whole_bytes = MeasureOf(id).bytes, .flops = FlopsOf(id, called), .launches = 1};
+    Work work = {.whole_bytes = MeasureOf(id).bytes,
+                 .flops = FlopsOf(id, called),
+                 .products = called.products,
+                 .launches = 1};
+    if (IsProduct(id) && !IsExact(id)) work.products[WidthOf(id)] += work.flops;
     for (const InstrId operand : module_.operands_of(id))
       work.whole_bytes += MeasureOf(operand).bytes;
     work.bytes = WrittenBytes(id);
@@ -186,6 +191,8 @@ class Worker {
     return MeasureOf(is_update ? module_.operands_of(id)[1] : id).bytes;
   }
   [[nodiscard]] double WrittenBytes(InstrId id) const {
+    if (module_.instructions[id].opcode == Opcode::kCustomCall && IsProductCall(id))
+      return FirstOf(id).bytes;
     if (module_.instructions[id].opcode != Opcode::kFusion || module_.called_by(id).empty())
       return UpdatedBytes(id);
     const InstrId root = module_.computations[module_.called_by(id)[0]].root;
@@ -244,6 +251,14 @@ class Worker {
     for_each([&](InstrId operand, InstrId user) { users_[next[operand.index]++] = user; });
   }
 
+  // A call of a library also returns memory to work in, after its result.
+  [[nodiscard]] const Measure& FirstOf(InstrId id) const {
+    const hlo::ShapeId shape = module_.instructions[id].shape;
+    const bool has_parts =
+        module_.shapes.is_tuple(shape) && !module_.shapes.elements(shape).empty();
+    return measures_[(has_parts ? module_.shapes.elements(shape)[0] : shape).index];
+  }
+
   // The side lengths of a product of matrices follow from the sizes of the three: each is the
   // product of two of the lengths. A convolution's kernel is small because it is used again and
   // again, and the same estimate holds.
@@ -251,7 +266,39 @@ class Worker {
     const std::span<const InstrId> operands = module_.operands_of(id);
     if (operands.size() < 2) return MeasureOf(id).elements;
     return 2 * std::sqrt(MeasureOf(operands[0]).elements) *
-           std::sqrt(MeasureOf(operands[1]).elements) * std::sqrt(MeasureOf(id).elements);
+           std::sqrt(MeasureOf(operands[1]).elements) * std::sqrt(FirstOf(id).elements);
+  }
+
+  // The elements of a convolution's window; its kernel has each pair of features that often.
+  [[nodiscard]] double WindowOf(InstrId id) const {
+    const hlo::Attribute* window = module_.FindAttribute(id, AttributeKey::kWindow);
+    if (window == nullptr) return 1;
+    constexpr size_t kFields = 7;
+    const auto fields = Module::Rows(module_.ints, window->rows());
+    double elements = 1;
+    for (size_t i = 0; i < fields.size(); i += kFields) elements *= static_cast<double>(fields[i]);
+    return std::max(elements, 1.0);
+  }
+
+  // A call of a product of matrices says over which dimensions of its first operand it sums; of a
+  // batch of products the sizes do not tell.
+  [[nodiscard]] double CallFlops(InstrId id) const {
+    const hlo::Attribute* config = module_.FindAttribute(id, AttributeKey::kBackendConfig);
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    constexpr std::string_view kKey = "\"lhs_contracting_dimensions\":[";
+    std::string_view text = config == nullptr ? "" : module_.view(config->text());
+    const size_t at = text.find(kKey);
+    if (at == std::string_view::npos || operands.empty())
+      return ProductFlops(id) * std::sqrt(WindowOf(id));
+    text.remove_prefix(at + kKey.size());
+    text = text.substr(0, text.find(']'));
+    const auto sizes = module_.shapes.dims(module_.instructions[operands[0]].shape);
+    double depth = 1;
+    for (const char c : text) {
+      if (c >= '0' && c <= '9' && static_cast<size_t>(c - '0') < sizes.size())
+        depth *= static_cast<double>(sizes[static_cast<size_t>(c - '0')]);
+    }
+    return 2 * depth * FirstOf(id).elements;
   }
 
   [[nodiscard]] double DotFlops(InstrId id) const {
@@ -277,6 +324,38 @@ class Worker {
         [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
   }
 
+  [[nodiscard]] bool IsProduct(InstrId id) const {
+    switch (module_.instructions[id].opcode) {
+      case Opcode::kDot:
+      case Opcode::kConvolution:
+        return true;
+      case Opcode::kCustomCall:
+        return IsProductCall(id);
+      default:
+        return false;
+    }
+  }
+  // Asks for all bits of its operands, which matrix units do not take.
+  [[nodiscard]] bool IsExact(InstrId id) const {
+    if (const auto* words = module_.FindAttribute(id, AttributeKey::kOperandPrecision)) {
+      for (const auto& word : Module::Rows(module_.texts, words->rows())) {
+        if (module_.view(word) == "highest") return true;
+      }
+    }
+    const hlo::Attribute* config = module_.FindAttribute(id, AttributeKey::kBackendConfig);
+    return config != nullptr &&
+           module_.view(config->text()).find("HIGHEST") != std::string_view::npos;
+  }
+  // A row of kProductBits.
+  [[nodiscard]] size_t WidthOf(InstrId id) const {
+    const std::span<const InstrId> operands = module_.operands_of(id);
+    const ShapeId shape = module_.instructions[operands.empty() ? id : operands[0]].shape;
+    const int bits = hlo::BitWidth(module_.shapes[shape].type);
+    size_t width = 0;
+    while (width + 1 < std::size(kProductBits) && kProductBits[width] > bits) ++width;
+    return width;
+  }
+
   [[nodiscard]] double FlopsOf(InstrId id, const Work& called) const {
     const Opcode opcode = module_.instructions[id].opcode;
     if (IsMove(opcode)) return 0;
@@ -286,7 +365,7 @@ class Worker {
       case Opcode::kConvolution:
         return ProductFlops(id);
       case Opcode::kCustomCall:
-        return IsProductCall(id) ? ProductFlops(id) : MeasureOf(id).elements;
+        return IsProductCall(id) ? CallFlops(id) : MeasureOf(id).elements;
       case Opcode::kFusion:
         return called.flops;
       case Opcode::kReduce:

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "diff/places.h"
 
 namespace stowplan::diff {
@@ -207,7 +208,7 @@ class Grouper {
   }
 
   void Finish(const Key& key, Cause& cause) {
-    std::ranges::stable_sort(cause.changes, [&](uint32_t x, uint32_t y) {
+    StableSort(cause.changes, [&](uint32_t x, uint32_t y) {
       return IsLarger(space_.changes[x].bytes, space_.changes[y].bytes);
     });
     AddParts(cause);
@@ -254,9 +255,8 @@ class Grouper {
     std::ranges::sort(pairs);
     pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
     cause.values = static_cast<int64_t>(pairs.size());
-    std::ranges::stable_sort(cause.parts, [](const CausePart& x, const CausePart& y) {
-      return IsLarger(x.bytes, y.bytes);
-    });
+    StableSort(cause.parts,
+               [](const CausePart& x, const CausePart& y) { return IsLarger(x.bytes, y.bytes); });
   }
 
   // The smallest dimension that changed says it best: others are products with it.

@@ -102,8 +102,8 @@ std::optional<std::string_view> TakeHeader(std::string_view& bytes) {
   const auto before = static_cast<size_t>(at - bytes.data());
   if (size > bytes.size() - before) return std::nullopt;
   const std::string_view header = bytes.substr(before, static_cast<size_t>(size));
-  if (!FindVarint(header, kHeaderVersion) || !FindBytes(header, kHeaderRuntime))
-    return std::nullopt;
+  // The first version is 0, which is not written.
+  if (!FindBytes(header, kHeaderRuntime)) return std::nullopt;
   bytes.remove_prefix(before + header.size());
   return header;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory whose contents are names instead of bytes.
 //
-// A name stands for what an array holds; equal names, equal bytes. A thunk's result is named by the
-// kernel and by the names of what it reads, so two executions have the same name only if they
+// A name stands for what an array holds: equal names mean equal bytes. A thunk's result is named by
+// the kernel and by the names of what it reads, so two executions have the same name only if they
 // compute the same. Names are numbers of exact keys, not hashes: no two keys share one.
 #pragma once
 
@@ -56,10 +56,10 @@ class Contents {
     ContentName name = kUndefined;
     int64_t offset = 0;
   };
-  // If a piece goes across `at`, makes it two.
+  // Splits the piece that contains `at`, if there is one.
   static void Cut(std::map<int64_t, Held>& held, int64_t at);
 
-  // By begin; they do not overlap. What is in none is undefined.
+  // By begin; they do not overlap. Bytes in none of them are undefined.
   std::vector<std::map<int64_t, Held>> allocations_;
 };
 

@@ -123,7 +123,9 @@ class ResultWriter {
     const bool is_cpu = executable_.platform() == Platform::kCpu;
     if (!field.is_bytes()) {
       out += field.raw;
-    } else if (field.number == kModuleWithConfig && changes_.module) {
+      return;
+    }
+    if (field.number == kModuleWithConfig && changes_.module) {
       AppendBytesField(field.number, WithBytes(field.bytes, kModuleOfConfig, *changes_.module),
                        out);
     } else if (field.number == kAssignmentOfResult && changes_.assignment) {

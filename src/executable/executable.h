@@ -28,7 +28,7 @@ struct Executable {
   bool has_thunks = false;
   Program program;
 
-  // What it says about where it comes from; empty if it does not.
+  // What it says about its origin; empty if it says nothing.
   std::string_view module_name;
   std::string_view runtime;        // "pjrt_ifrt"
   std::optional<int64_t> version;  // of the header
@@ -40,7 +40,7 @@ struct Executable {
 // On failure: why the bytes are not an executable, or where they are damaged.
 [[nodiscard]] Result<Executable> ReadExecutable(std::shared_ptr<const Source> source);
 
-// Of a source that is an executable, the module and its buffer assignment as an HloProto; any other
+// If the source is an executable, its module and buffer assignment as an HloProto; any other source
 // comes back as it is.
 [[nodiscard]] Result<std::shared_ptr<const Source>> ModuleSource(
     std::shared_ptr<const Source> source);
@@ -48,14 +48,14 @@ struct Executable {
 // The module and its buffer assignment as an HloProto, in which form every command reads them.
 [[nodiscard]] std::string HloProtoOf(const Executable& executable);
 
-// What is to be different. What is absent stays as it is.
+// What to change. What is absent stays as it is.
 struct Changes {
   std::optional<std::string> module = {};
   std::optional<Assignment> assignment = {};
   const Program* program = nullptr;
 };
-// Without changes, an executable that is not in a Riegeli file comes back byte for byte; one that
-// is holds the same records.
+// Without changes, an executable comes back byte for byte; one in a Riegeli file, with the same
+// records.
 [[nodiscard]] Result<std::string> WriteExecutable(const Executable& executable,
                                                   const Changes& changes);
 

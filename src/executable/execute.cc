@@ -363,6 +363,7 @@ class Machine {
     }
     if (!is_running()) return;
     std::vector<const State*> states;
+    states.reserve(after.size());
     for (const State& state : after) states.push_back(&state);
     WriteAll(written, Combine(states, [&](const std::vector<Piece>& parts) {
                Piece piece = parts[0];

@@ -35,7 +35,7 @@ struct Comparison {
   std::map<std::string, uint64_t, std::less<>> texts;  // numbers of identities
   std::map<uint64_t, int> rounds;                      // of loops, by the number of the thunk
   std::map<ContentName, std::pair<ContentName, int64_t>> steps;
-  uint64_t thunks_left = 0;  // executions until this is given up
+  uint64_t thunks_left = 0;  // executions left before giving up
 
   uint64_t NumberOf(std::string text) {
     return texts.emplace(std::move(text), texts.size()).first->second;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a serialized message one after the other, each with the bytes it stands in, so that
-// what is not understood can be copied as it is. And the few functions that write fields.
+// Reads the fields of a serialized message one after the other, each with its own bytes, so that
+// what is not understood can be copied unchanged. Also has the few functions that write fields.
 //
 //     FieldReader fields(bytes);
 //     while (fields.Next()) ... fields.field() ...
@@ -33,7 +33,7 @@ class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : message_(bytes) {}
 
-  // On to the next field; false at the end and where the message is damaged.
+  // Moves to the next field; false at the end, or if the message is damaged.
   bool Next() {
     try {
       return Advance();

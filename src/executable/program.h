@@ -27,8 +27,8 @@ struct Slice {
   friend auto operator<=>(const Slice&, const Slice&) = default;
 };
 
-// kMaybeUpdate: it is written, and whether it is read before is not said. kMaybeRead: nor is this,
-// and it is not written.
+// kMaybeUpdate: it is written, and perhaps read before; the thunk does not say. kMaybeRead: it is
+// perhaps read, and not written.
 enum class Access : uint8_t { kRead, kMaybeRead, kWrite, kUpdate, kMaybeUpdate };
 [[nodiscard]] inline bool IsWritten(Access access) { return access >= Access::kWrite; }
 
@@ -41,7 +41,7 @@ struct Thunk {
   const ThunkKind* kind = nullptr;  // null: of a kind that is not known
   uint32_t kind_number = 0;         // of its field in ThunkProto; 0: it has none
   std::string_view name;            // of the instruction that it executes
-  // What names a thunk of the GPU, and no other one. None on the CPU.
+  // The number that identifies a thunk of the GPU. Absent on the CPU.
   std::optional<uint64_t> number = {};
   bool is_copy = false;    // of another one, with a name and a number that are not in `bytes`
   std::string_view bytes;  // the message as it was read
@@ -55,7 +55,7 @@ struct Sequence {
   FieldRole role = FieldRole::kCalled;
   std::vector<uint32_t> thunks;    // rows of Program::thunks, in the order of execution
   std::vector<uint32_t> original;  // the same as it was read
-  // What it has beside thunks. Where there is something, it names thunks by their number.
+  // What it has besides thunks. If there is anything, it refers to thunks by number.
   std::string_view rest;
 };
 

@@ -23,7 +23,6 @@ namespace {
 constexpr size_t kBlock = 65536;
 constexpr size_t kBlockHeader = 24;
 constexpr size_t kChunkHeader = 40;
-constexpr size_t kSignatureSize = kBlockHeader + kChunkHeader;
 constexpr char kSignatureChunk = 's';
 constexpr char kMetadataChunk = 'm';
 constexpr char kPaddingChunk = 'p';
@@ -86,12 +85,12 @@ void AppendChunk(std::string_view chunk, std::string& out) {
 }
 
 const std::string& Signature() {
-  static const std::string signature = [] {
+  static const std::string kSignature = [] {
     std::string out;
     AppendChunk(ChunkHeader({}, kSignatureChunk, 0, 0), out);
     return out;
   }();
-  return signature;
+  return kSignature;
 }
 
 // The bytes of a file without its block headers.

@@ -18,7 +18,7 @@ namespace stowplan::executable {
 [[nodiscard]] bool IsRiegeli(std::string_view bytes);
 
 // All records, in order. Verifies every checksum. `name` is used in messages. Simple chunks, packed
-// with Snappy or zstd or not at all, are read; what else there may be is an error that names it.
+// with Snappy or zstd or not at all, are read; anything else is an error that names it.
 [[nodiscard]] Result<std::vector<std::string>> ReadRiegeli(const std::string& name,
                                                            std::string_view bytes);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/stable_sort.h"
+
 namespace stowplan::executable {
 
 std::string SharingOf(std::span<const Slot> slots) {
@@ -11,7 +13,7 @@ std::string SharingOf(std::span<const Slot> slots) {
   for (uint32_t i = 0; i < slots.size(); ++i) {
     if (slots[i].slice.size > 0) order.push_back(i);  // nothing shares with an empty slice
   }
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return slots[i].slice; });
+  StableSort(order, {}, [&](uint32_t i) { return slots[i].slice; });
   // Slots that overlap are neighbours in the order. Each is described by the first slot, by number,
   // of those that it shares with, and by its distance from there.
   std::vector<uint32_t> leader(slots.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snappy's raw format, in which Riegeli files are packed. Only reading: what is written need not be
-// packed.
+// Snappy's raw format, in which Riegeli files may be packed. Read only: Stowplan writes unpacked
+// files.
 #pragma once
 
 #include <cstddef>

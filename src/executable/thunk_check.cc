@@ -158,6 +158,7 @@ std::vector<bool> CompareKernels(const KnownKernels& kernels, const Program& rew
 // Kernels may rely on the alignment that all of their data had.
 void CompareAlignments(const Executable& original, const Executable& rewritten, Sentences& out) {
   std::vector<bool> heaps;
+  heaps.reserve(original.assignment.allocations.size());
   for (const Allocation& allocation : original.assignment.allocations)
     heaps.push_back(allocation.is_temporary());
   const int64_t most = MostAlignment(original.platform());
@@ -186,6 +187,7 @@ void CompareNumbers(const Program& original, const Program& rewritten, Sentences
 void CompareNumbered(const Program& original, const Program& rewritten, Sentences& out) {
   const auto names = [](const Program& program, const Sequence& sequence) {
     std::vector<std::string_view> list;
+    list.reserve(sequence.thunks.size());
     for (const uint32_t row : sequence.thunks) list.push_back(program.thunks[row].name);
     return list;
   };
@@ -283,6 +285,7 @@ std::vector<std::string> FindObstacles(const Executable& executable) {
 
 std::vector<bool> DeclaredReads(const Program& program) {
   std::vector<bool> out;
+  out.reserve(program.slots.size());
   for (const Slot& slot : program.slots) out.push_back(slot.access != Access::kWrite);
   return out;
 }

@@ -19,7 +19,7 @@ namespace stowplan::executable {
 [[nodiscard]] std::vector<std::string> FindObstacles(const Executable& executable);
 
 // For each slot, whether the thunk may depend on what it held before, as far as thunks say. Where
-// they do not, the worst is assumed; who knows the module can say more.
+// they do not say, the worst is assumed; a caller that knows the module can do better.
 [[nodiscard]] std::vector<bool> DeclaredReads(const Program& program);
 
 // What is wrong with `rewritten`, in sentences; empty if it computes the same, with kernels that

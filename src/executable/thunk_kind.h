@@ -4,7 +4,7 @@
 //
 // The field numbers are those of xla.cpu.ThunkProto and xla.gpu.ThunkProto. They have been the same
 // in all releases from jaxlib 0.6.2 to 0.12; what a release added is a field that older ones lack.
-// A field that the tables do not have makes a thunk one that is not understood: it may hold a
+// A thunk with a field that is not in the tables is not understood, since that field may hold a
 // slice.
 #pragma once
 

@@ -12,8 +12,8 @@
 
 namespace stowplan::executable {
 
-// What stands where something was found: `kKeep` copies the bytes as they are, `kDrop` leaves the
-// field empty, `kReplace` takes what the function left in its argument.
+// What to write in place of what was found: `kKeep` copies the bytes, `kDrop` leaves the field
+// empty, `kReplace` takes what the function left in its argument.
 enum class WalkAnswer : uint8_t { kKeep, kDrop, kReplace };
 
 struct ThunkVisitor {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "base/stable_sort.h"
+
 namespace stowplan::explain {
 
 using hlo::InstrId;
@@ -153,8 +155,8 @@ class KindFinder {
     if (!has_backward) return;
     std::vector<uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order, std::greater(),
-                             [&](uint32_t i) { return picture_.ops[picture_.values[i].op].time; });
+    StableSort(order, std::greater(),
+               [&](uint32_t i) { return picture_.ops[picture_.values[i].op].time; });
     std::vector<uint8_t> is_read(picture_.ops.size(), 0);  // by op: one of its values is
     for (const uint32_t i : order) {
       // Others would neither be kept nor be moved.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "report/shapes.h"
 #include "stowplan/hlo/shape.h"
 #include "target/size.h"
@@ -166,7 +167,7 @@ std::vector<PaddingTax> PaddingTaxes(const Picture& picture, size_t limit) {
     tax.padding = fact.padding;
     taxes.push_back(std::move(tax));
   }
-  std::ranges::stable_sort(taxes, std::greater(), &PaddingTax::padding);
+  StableSort(taxes, std::greater(), &PaddingTax::padding);
   if (limit != 0 && taxes.size() > limit) taxes.resize(limit);
   if (!picture.target || !picture.target->has_tiles) return taxes;
   for (PaddingTax& tax : taxes) {

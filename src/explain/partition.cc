@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "explain/footprint.h"
 #include "explain/tree_maker.h"
 
@@ -265,8 +266,7 @@ TopRows Largest(const Partition& partition, size_t limit) {
   std::vector<uint32_t> order(partition.rows.size() - 1);
   std::iota(order.begin(), order.end(), 1U);
   // A row has no more than those above it, which stand before it.
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](uint32_t i) { return partition.rows[i].total; });
+  StableSort(order, std::greater(), [&](uint32_t i) { return partition.rows[i].total; });
   if (limit != 0 && order.size() > limit) {
     top.hidden = static_cast<int64_t>(order.size() - limit);
     order.resize(limit);

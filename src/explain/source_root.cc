@@ -18,12 +18,12 @@ std::string PathBelow(const std::string& root, std::string_view file) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path relative = fs::path(file).relative_path();
-  // A dump's names must not lead out of the root: what is found may be sent to others.
+  // Names in a dump must not lead out of the root: the page may be sent to others.
   if (std::ranges::find(relative, fs::path("..")) != relative.end()) return {};
   while (!relative.empty()) {
     const fs::path path = fs::path(root) / relative;
     if (fs::is_regular_file(path, error)) return path.string();
-    // Without the first folder: the tree may have moved.
+    // Try without the first folder: the tree may have moved.
     auto rest = relative.begin();
     fs::path shorter;
     for (++rest; rest != relative.end(); ++rest) shorter /= *rest;

@@ -11,6 +11,7 @@
 
 #include "base/human_bytes.h"
 #include "base/json_writer.h"
+#include "base/stable_sort.h"
 #include "export/formats.h"
 #include "export/tracks.h"
 #include "report/peak.h"
@@ -78,8 +79,8 @@ class TraceWriter {
       values_.push_back(id);
     }
     if (subject_.top == 0 || values_.size() <= subject_.top) return;
-    std::ranges::stable_sort(values_, std::greater(),
-                             [&](report::ValueId id) { return report_.values[id].size; });
+    StableSort(values_, std::greater(),
+               [&](report::ValueId id) { return report_.values[id].size; });
     for (size_t i = subject_.top; i < values_.size(); ++i) {
       ++left_out_;
       bytes_left_out_ += std::max<int64_t>(owned_[values_[i].index], 0);

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
+
 namespace stowplan::exporting {
 namespace {
 
@@ -50,7 +52,7 @@ std::vector<AllocationSpans> FindSpans(const report::Report& report,
     ChooseLanes(all[i]);
   }
   std::erase_if(all, [](const AllocationSpans& spans) { return spans.spans.empty(); });
-  std::ranges::stable_sort(all, std::greater(), [&](const AllocationSpans& spans) {
+  StableSort(all, std::greater(), [&](const AllocationSpans& spans) {
     return report.allocations[spans.allocation].size;
   });
   return all;
@@ -70,8 +72,8 @@ std::vector<ComputationSpan> FindComputations(const explain::Picture& picture) {
     span.length = end - span.start;
   }
   std::erase_if(spans, [](const ComputationSpan& span) { return span.length == 0; });
-  std::ranges::stable_sort(
-      spans, {}, [](const ComputationSpan& span) { return std::pair(span.start, -span.length); });
+  StableSort(spans, {},
+             [](const ComputationSpan& span) { return std::pair(span.start, -span.length); });
   std::vector<ComputationSpan> nested;
   std::vector<int64_t> ends;  // of the spans around
   for (const ComputationSpan& span : spans) {

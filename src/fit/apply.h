@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module whose computation runs as a sequence says: repeated nodes become instructions of their
-// own.
+// Makes a module whose computation runs in the order of a sequence: repetitions become instructions
+// of their own.
 #pragma once
 
 #include <span>
@@ -12,9 +12,8 @@
 
 namespace stowplan::fit {
 
-// Requires a possible sequence of the graph's nodes. Repetitions are called after their originals
-// (`dot.3.remat`), and have names of bitcasts and get-tuple-elements of their own where they need
-// some.
+// Requires a possible sequence of the graph's nodes. Repetitions are named after their originals
+// (`dot.3.remat`), and get bitcasts and get-tuple-elements of their own where they need some.
 struct Applied {
   hlo::Module module;
   hlo::Origins origins;  // rows of the given module

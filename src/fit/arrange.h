@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a sequence with repetitions. What is best for a program in which everything stays in
-// memory need not be best once less does.
+// The order of a sequence with repetitions. The best order for a program that keeps everything in
+// memory need not be the best once it keeps less.
 #pragma once
 
 #include <cstdint>

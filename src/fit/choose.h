@@ -2,9 +2,9 @@
 // What to compute again so that less is in memory at one place, for a price of each byte there.
 //
 // Everything that is needed after the place either stays in memory, which costs its size times the
-// price, or is computed again from what stays, which costs what the computation does. The cheapest
-// choice is a least cut, as all nodes that depend on each other are decided together: neither of
-// two values that are computed from each other may be worth dropping alone.
+// price, or is computed again from what stays, which costs as much as the computation. The cheapest
+// choice is a minimum cut, which decides all nodes that depend on each other together: of two
+// values that are computed from each other, neither may be worth dropping alone.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace stowplan::fit {
 
-// Occurrences that depend on each other in what they save.
+// Occurrences whose savings depend on each other.
 struct Group {
   std::vector<uint32_t> places;  // ascending
   int64_t bytes = 0;             // less in memory at the place

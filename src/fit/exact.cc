@@ -18,8 +18,8 @@
 namespace stowplan::fit {
 namespace {
 
-constexpr size_t kMostSteps = 100'000;
-constexpr size_t kMostPicks = 4'000'000;
+constexpr size_t kMostSteps = 300'000;
+constexpr size_t kPicksByStep = 40;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 using Set = uint64_t;  // of lives
@@ -87,9 +87,19 @@ struct Sets {
 
 class ExactSearch {
  public:
-  ExactSearch(const Task& task, const std::function<bool()>& should_stop)
-      : task_(task), should_stop_(should_stop), sets_(task) {
+  ExactSearch(const Task& task, const std::function<bool()>& should_stop, size_t most_steps)
+      : task_(task), should_stop_(should_stop), most_steps_(most_steps), sets_(task) {
     for (Node i = 0; i < task.size(); ++i) all_ |= Nodes{1} << i;
+    start_.held = sets_.start;
+  }
+
+  std::optional<ExactStretch> RunStretch(const ExactEnds& ends, int64_t limit, double most_cost) {
+    start_ = {ends.done, ends.held};
+    needed_ = ends.needed;
+    most_cost_ = most_cost;
+    const std::optional<Memory> end = Cheapest(limit);
+    if (!end) return std::nullopt;
+    return ExactStretch{SequenceTo(*end), marks_[*end].cost};
   }
 
   ExactPart Run() {
@@ -97,9 +107,10 @@ class ExactSearch {
     Curve& curve = part.curve;
     int64_t limit = std::numeric_limits<int64_t>::max();
     while (true) {
-      std::optional<Point> point = Cheapest(limit);
+      const std::optional<Memory> end = Cheapest(limit);
       if (is_stopped_) return part;
-      if (!point) break;
+      if (!end) break;
+      std::optional<Point> point = PointAt(*end);
       if (point->peak > limit) return part;
       limit = point->peak - 1;
       // The same cost with a lower peak.
@@ -130,14 +141,14 @@ class ExactSearch {
 
   bool IsStopped() {
     const bool asks = should_stop_ && (steps_ + picks_) % 1024 == 0;
-    is_stopped_ =
-        is_stopped_ || steps_ > kMostSteps || picks_ > kMostPicks || (asks && should_stop_());
+    is_stopped_ = is_stopped_ || steps_ > most_steps_ || picks_ > kPicksByStep * most_steps_ ||
+                  (asks && should_stop_());
     return is_stopped_;
   }
 
   // What must be computed again in any case; never: that is not possible.
   [[nodiscard]] double CostToCome(const Memory& memory) const {
-    Set needed = 0;
+    Set needed = needed_;
     for (Node i = 0; i < task_.size(); ++i) {
       if (!Has(memory.done, i)) needed |= sets_.reads[i];
     }
@@ -154,7 +165,7 @@ class ExactSearch {
 
   // What may be read once more.
   [[nodiscard]] Set UsefulIn(Nodes done) const {
-    Set useful = 0;
+    Set useful = needed_;
     for (auto i = static_cast<Node>(task_.size()); i-- > 0;) {
       if (!Has(done, i) || (task_.can_repeat[i] != 0 && (sets_.makes[i] & useful) != 0))
         useful |= sets_.reads[i];
@@ -162,21 +173,22 @@ class ExactSearch {
     return useful;
   }
 
-  std::optional<Point> Cheapest(int64_t limit) {
+  // The state that it ends in.
+  std::optional<Memory> Cheapest(int64_t limit) {
     limit_ = limit;
     marks_.clear();
     settled_.clear();
     queue_ = {};
-    const Memory start = {0, sets_.start};
-    Reach(start, 0, start, kNoNode);
-    while (!queue_.empty()) {
+    Reach(start_, 0, start_, kNoNode);
+    while (!queue_.empty() && std::get<double>(queue_.top()) < most_cost_) {
       const Memory memory = std::get<Memory>(queue_.top());
       queue_.pop();
       Mark& mark = marks_[memory];
       if (mark.is_final) continue;
       mark.is_final = true;
       const double cost = mark.cost;
-      if (memory.done == all_ && memory.promised == 0) return PointAt(memory, cost);
+      if (memory.done == all_ && memory.promised == 0 && (needed_ & ~memory.held) == 0)
+        return memory;
       ++steps_;
       if (IsStopped()) return std::nullopt;
       if (IsBeaten(memory, cost)) continue;
@@ -281,21 +293,29 @@ class ExactSearch {
       queue_.emplace(cost + to_come, std::popcount(all_ & ~memory.done), memory);
   }
 
-  [[nodiscard]] Point PointAt(Memory memory, double cost) {
-    Point point = {.cost = cost, .peak = 0, .sequence = {}};
+  [[nodiscard]] Sequence SequenceTo(Memory memory) {
+    Sequence sequence;
     while (marks_[memory].node != kNoNode) {
-      point.sequence.push_back(marks_[memory].node);
+      sequence.push_back(marks_[memory].node);
       memory = marks_[memory].from;
     }
-    std::ranges::reverse(point.sequence);
+    std::ranges::reverse(sequence);
+    return sequence;
+  }
+  [[nodiscard]] Point PointAt(const Memory& memory) {
+    Point point = {.cost = marks_[memory].cost, .peak = 0, .sequence = SequenceTo(memory)};
     point.peak = FindPeak(task_, point.sequence);
     return point;
   }
 
   const Task& task_;
   const std::function<bool()>& should_stop_;
+  const size_t most_steps_;
   const Sets sets_;
   Nodes all_ = 0;
+  Memory start_;
+  Set needed_ = 0;  // at the end
+  double most_cost_ = kNever;
   int64_t limit_ = 0;
   std::unordered_map<Memory, Mark, HashOfMemory> marks_;
   std::unordered_map<Nodes, std::vector<std::pair<Memory, double>>> settled_;
@@ -310,7 +330,15 @@ class ExactSearch {
 
 ExactPart SolveFromAbove(const Task& task, const std::function<bool()>& should_stop) {
   if (task.size() > kMostExactNodes || task.problem.lives.size() > kMostExactLives) return {};
-  return ExactSearch(task, should_stop).Run();
+  return ExactSearch(task, should_stop, kMostSteps).Run();
+}
+
+std::optional<ExactStretch> SolveStretch(const Task& task, const ExactEnds& ends, int64_t limit,
+                                         double most_cost, size_t most_steps) {
+  if (task.size() > kMostExactNodes || task.problem.lives.size() > kMostExactLives)
+    return std::nullopt;
+  const std::function<bool()> never;
+  return ExactSearch(task, never, most_steps).RunStretch(ends, limit, most_cost);
 }
 
 std::optional<Curve> SolveExactly(const Task& task, const std::function<bool()>& should_stop) {

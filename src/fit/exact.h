@@ -24,6 +24,21 @@ struct ExactPart {
 };
 ExactPart SolveFromAbove(const Task& task, const std::function<bool()>& should_stop);
 
+// What a search starts from, and what must be in memory when it ends, by number.
+struct ExactEnds {
+  uint64_t done = 0;    // nodes that have run
+  uint64_t held = 0;    // lives in memory
+  uint64_t needed = 0;  // lives in memory at the end
+};
+// The cheapest sequence from there whose loads are at most `limit`, if there is one that costs less
+// than `most_cost` and it is found in so many steps.
+struct ExactStretch {
+  Sequence sequence;
+  double cost = 0;
+};
+std::optional<ExactStretch> SolveStretch(const Task& task, const ExactEnds& ends, int64_t limit,
+                                         double most_cost, size_t most_steps);
+
 // All of them, or nothing.
 std::optional<Curve> SolveExactly(const Task& task, const std::function<bool()>& should_stop);
 

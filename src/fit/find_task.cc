@@ -109,6 +109,7 @@ class TaskFinder {
     ForbidSharing(problem, can_repeat);
     std::vector<Node> overwriters = FindOverwriters(problem);
     std::vector<uint32_t> buffers;
+    buffers.reserve(values_.size());
     for (const ValueId value : values_) buffers.push_back(around_.analysis.buffers.of(value).index);
     return MakeTask(std::move(problem), std::move(node_costs), std::move(can_repeat),
                     std::move(overwriters), std::move(buffers), true);

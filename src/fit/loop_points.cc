@@ -45,6 +45,7 @@ struct LoopFacts {
   }
   [[nodiscard]] std::vector<int64_t> SizesOf(const LoopPair& pair) const {
     std::vector<int64_t> sizes;
+    sizes.reserve(pair.stacks.size());
     for (const Stack& stack : pair.stacks)
       sizes.push_back(BytesOf(module, target, stack.update.id));
     return sizes;
@@ -177,6 +178,7 @@ std::vector<LoopPoint> FindLoopPoints(const Module& module, const Target& target
   std::vector<std::vector<SavedStacks>> choices;
   for (const double part : kPrices) {
     std::vector<SavedStacks> choice;
+    choice.reserve(facts.pairs.size());
     for (const LoopPair& pair : facts.pairs)
       choice.push_back(ChooseAt(facts, pair, ValuesOf(facts, pair), part));
     if (facts.pairs.empty() || std::ranges::find(choices, choice) != choices.end()) continue;

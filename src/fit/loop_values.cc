@@ -93,6 +93,7 @@ void LoopValues::FindCounters() {
   for (int64_t k = 0; k < std::ssize(module_.operands_of(root)); ++k) {
     if (!forward.IsCounter(k)) continue;
     std::vector<int64_t> wanted;
+    wanted.reserve(pair_.trips.size());
     for (const int64_t trip : pair_.trips)
       wanted.push_back(forward.CounterOf(k)[static_cast<size_t>(trip)]);
     const hlo::ShapeId type = type_of(module_.operands_of(root)[static_cast<size_t>(k)]);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <random>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "fit/choose.h"
 #include "fit/exact.h"
 #include "fit/repeat.h"
+#include "fit/stretch.h"
 #include "fit/waists.h"
 
 namespace stowplan::fit {
@@ -46,6 +48,12 @@ constexpr int64_t kOrderSteps = 3000;
 constexpr double kOrderEffort = 10;
 // Between two prices of a repair.
 constexpr double kRepairStep = 1.6;
+// Stretches that are solved exactly have so many places; each is as much as so many nodes in
+// networks.
+constexpr size_t kLeastStretch = 4;
+constexpr size_t kMostStretch = 24;
+constexpr double kStretchEffort = 400;
+constexpr int kStretches = 6;
 
 // The points that no other one beats.
 class Front {
@@ -92,6 +100,7 @@ class Searcher {
       std::ranges::fill(is_banned_, 0);
     }
     RunAll(given);
+    Tune(/*uses_stretches=*/true);
     return std::move(front_).Take();
   }
 
@@ -103,7 +112,7 @@ class Searcher {
     Settle(other);
     RunFrom(other, 0.2);
     Polish();
-    Tune();
+    Tune(/*uses_stretches=*/false);
   }
   // What is overwritten, and with it who overwrites it.
   void BanChains() {
@@ -200,8 +209,8 @@ class Searcher {
   }
 
   // Takes repetitions out of a stretch of a sequence, or moves one node, and lowers the peak again:
-  // the choice may be another one now.
-  void Tune() {
+  // the choice may be another one now. Stretches are parts of a sequence that are solved exactly.
+  void Tune(bool uses_stretches) {
     const double limit = effort_ + kTuneEffort;
     std::mt19937 random(1);
     int tries = 0;
@@ -228,7 +237,9 @@ class Searcher {
                                  kOrderSteps * static_cast<int64_t>(state.sequence.size()));
         Settle(state);
       }
+      if (uses_stretches && tries % 2 == 0) LowerByStretches(state, aim, random);
       Repair(state, aim, price);
+      if (uses_stretches) MakeCheaper(state, random);
       if (options_.should_stop && options_.should_stop()) return;
     }
   }
@@ -266,6 +277,47 @@ class Searcher {
       if (IsDone(state)) return;
     }
     Drop(state, std::max(aim, state.trace.peak));
+  }
+
+  // A stretch with this place in it.
+  Stretch StretchAround(const State& state, uint32_t place, std::mt19937& random) const {
+    const auto size = static_cast<uint32_t>(state.sequence.size());
+    const auto length = std::min(
+        size, static_cast<uint32_t>(kLeastStretch + random() % (kMostStretch - kLeastStretch)));
+    const auto before = std::min(place, static_cast<uint32_t>(random() % length));
+    const uint32_t first = std::min(place - before, size - length);
+    return {first, first + length};
+  }
+  std::optional<State> Solved(const State& state, Stretch stretch, int64_t limit,
+                              double most_cost) {
+    effort_ += kStretchEffort + static_cast<double>(state.sequence.size()) / 2;
+    std::optional<Sequence> sequence =
+        SolveStretchOf(task_, state.sequence, state.trace, stretch, limit, most_cost);
+    if (!sequence) return std::nullopt;
+    State next;
+    next.sequence = *std::move(sequence);
+    Settle(next);
+    return next;
+  }
+  void LowerByStretches(State& state, int64_t aim, std::mt19937& random) {
+    for (int k = 0; k < kStretches && state.trace.peak > aim; ++k) {
+      const Stretch stretch = StretchAround(state, state.trace.peak_place, random);
+      std::optional<State> next =
+          Solved(state, stretch, aim, std::numeric_limits<double>::infinity());
+      // Another place may be as high.
+      if (next && next->trace.peak <= state.trace.peak) state = *std::move(next);
+    }
+  }
+  void MakeCheaper(State& state, std::mt19937& random) {
+    for (int k = 0; k < kStretches && state.cost > 0; ++k) {
+      const auto place = static_cast<uint32_t>(random() % state.sequence.size());
+      const Stretch stretch = StretchAround(state, place, random);
+      const double cost = CostOf(task_, state.sequence, stretch);
+      if (cost <= 0) continue;
+      std::optional<State> next = Solved(state, stretch, state.trace.peak, cost);
+      if (next && next->cost < state.cost && next->trace.peak <= state.trace.peak)
+        state = *std::move(next);
+    }
   }
 
   // From one order: what is worth each price at the peak, for each set of nodes that is kept.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusions with several results, of which some are not read any more.
+// Fusions with several results, some of which are no longer read.
 #pragma once
 
 #include "hlo/draft.h"

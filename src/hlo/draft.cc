@@ -348,6 +348,7 @@ class DraftBuilder {
   }
   [[nodiscard]] std::vector<InstrId> Mapped(const std::vector<InstrId>& old) const {
     std::vector<InstrId> ids;
+    ids.reserve(old.size());
     for (const InstrId id : old) ids.push_back(ids_[id.index]);
     return ids;
   }

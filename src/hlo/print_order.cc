@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "hlo/print.h"
 
 namespace stowplan::hlo {
@@ -77,7 +78,7 @@ std::vector<CompId> TextOrder(const Module& m, std::vector<CompId> list) {
     if (i != 0) places[i] = places[i - 1];
     if (IsWritten(m, list[i])) places[i] = m.computations[list[i]].name.offset;
   }
-  std::ranges::stable_sort(list, {}, [&](CompId id) { return places[id.index]; });
+  StableSort(list, {}, [&](CompId id) { return places[id.index]; });
   for (const CompId id : list) walk.Visit(id);
   return walk.Take();
 }
@@ -92,7 +93,7 @@ std::vector<CompId> PrintOrder(const Module& m) {
   DepthFirst walk(m, [](const Module&, CompId) { return false; });
   std::vector<bool> is_called(m.computations.size(), false);
   for (const CompId id : m.called) is_called[id.index] = true;
-  std::ranges::stable_sort(list, {}, [&](CompId id) { return m.computations[id].proto_id; });
+  StableSort(list, {}, [&](CompId id) { return m.computations[id].proto_id; });
   for (const CompId id : list) {
     if (!is_called[id.index]) walk.Visit(id);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/line_counter.h"
+#include "base/stable_sort.h"
 
 namespace stowplan::hlo {
 namespace {
@@ -57,8 +58,7 @@ void Complaints::AtHeader(std::string message) {
 }
 
 Diagnostics Complaints::Finish() && {
-  std::ranges::stable_sort(rows_, {},
-                           [](const Row& row) { return row.place ? row.place->offset : 0; });
+  StableSort(rows_, {}, [](const Row& row) { return row.place ? row.place->offset : 0; });
   Diagnostics out;
   out.reserve(rows_.size());
   LineCounter lines(module_.source ? module_.source->bytes() : std::string_view());

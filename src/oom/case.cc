@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "oom/causes.h"
 #include "oom/size.h"
 
@@ -121,7 +122,7 @@ std::vector<BufferGroup> GroupBuffers(const Incident& incident) {
   std::vector<BufferGroup> sorted;
   for (auto& [name, group] : groups)
     if (group.bytes) sorted.push_back(std::move(group));
-  std::ranges::stable_sort(sorted, [](const BufferGroup& a, const BufferGroup& b) {
+  StableSort(sorted, [](const BufferGroup& a, const BufferGroup& b) {
     return a.bytes->bytes != b.bytes->bytes ? a.bytes->bytes > b.bytes->bytes : a.first < b.first;
   });
   return sorted;

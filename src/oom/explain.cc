@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/stable_sort.h"
 #include "oom/causes.h"
 
 namespace stowplan::oom {
@@ -97,7 +98,7 @@ Explanation Explain(const Log& log, size_t incident) {
   FindPoolCauses(one, causes);
   FindProgramCauses(one, causes);
   FindBufferCauses(one, causes);
-  std::ranges::stable_sort(causes, [](const Cause& a, const Cause& b) {
+  StableSort(causes, [](const Cause& a, const Cause& b) {
     const int64_t a_bytes = a.bytes ? a.bytes->bytes : 0;
     const int64_t b_bytes = b.bytes ? b.bytes->bytes : 0;
     return RankOf(a) != RankOf(b) ? RankOf(a) < RankOf(b) : a_bytes > b_bytes;
@@ -115,7 +116,7 @@ Explanation Explain(const Log& log, size_t incident) {
         explanation.fixes.push_back(std::move(fix));
     }
   }
-  std::ranges::stable_sort(explanation.fixes, [](const Fix& a, const Fix& b) {
+  StableSort(explanation.fixes, [](const Fix& a, const Fix& b) {
     return a.is_enough != b.is_enough ? a.is_enough : a.effort < b.effort;
   });
   return explanation;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "oom/causes.h"
 #include "oom/size.h"
 #include "oom/tiles.h"
@@ -25,7 +26,7 @@ Fix PaddingFix(const Case& one, const Cause& cause) {
   std::vector<const Buffer*> worst;
   for (const Buffer& buffer : one.incident.buffers)
     if (buffer.padding && buffer.padding->bytes > 0) worst.push_back(&buffer);
-  std::ranges::stable_sort(worst, [](const Buffer* a, const Buffer* b) {
+  StableSort(worst, [](const Buffer* a, const Buffer* b) {
     return a->padding->bytes > b->padding->bytes;
   });
   std::vector<std::string> seen;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/stable_sort.h"
 #include "oom/sentences.h"
 #include "oom/size.h"
 #include "oom/text.h"
@@ -61,7 +62,7 @@ std::vector<Head> FindHeads(const Window& window) {
       heads.push_back(std::move(head));
     }
   }
-  std::ranges::stable_sort(heads, {}, &Head::begin);
+  StableSort(heads, {}, &Head::begin);
   // "failed to allocate ...: CUDA_ERROR_OUT_OF_MEMORY" is one sentence.
   for (size_t i = heads.size(); i-- > 1;) {
     if (heads[i].incident.kind == Kind::kDriver && !heads[i].incident.requested &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search for an order has found, with all that it takes to believe it: the problem, the
-// order, and a flow or a search that proves the bound. `stowplan-certify` checks it, and shares no
+// The result of a search for an order, with its proof: the problem, the order, and a flow or a
+// search that proves the bound. `stowplan-certify` checks it, and shares no
 // code with this library. docs/order.md has all lines.
 #pragma once
 
@@ -38,12 +38,12 @@ struct Claim {
 std::string WriteSection(std::string_view word, const hlo::Module& module, const Graph& graph,
                          const Problem& problem, const Claim& claim);
 
-// By node: the computations that it calls, and that these call, if they have a section.
+// By node: the computations that it calls, directly or indirectly, if they have a section.
 // `sections`: by computation; nothing if it has none.
 std::vector<std::pair<Node, size_t>> FindCalls(const hlo::Module& module, const Graph& graph,
                                                std::span<const std::optional<size_t>> sections);
 
-// A section about the order that a module's entry has, by Objective::kAll. Nothing is said about
+// A section about the order that a module's entry has, by Objective::kAll. It claims nothing about
 // other orders.
 Result<std::string> WritePeakSection(std::string_view word, const hlo::Module& module,
                                      const Analysis& analysis, const Rules& rules);

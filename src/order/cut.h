@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least load that any order can have at a node: a least cut.
+// The least load that a node can have in any order: a minimum cut.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ class Cutter {
   explicit Cutter(const Problem& problem)
       : problem_(problem), size_(SizeOf(problem)), sides_(problem.size()) {}
 
-  // A bound below the load of `node` in all orders that the window allows: the least load itself,
-  // or less if that would take more than about `most_steps`.
+  // A lower bound for the load of `node` in all orders that the window allows: the least load
+  // itself, or less if finding that would take more than about `most_steps`.
   int64_t FindLeastLoad(Node node, const Window& window = {},
                         int64_t most_steps = Network::kUnlimited);
   // Of the last FindLeastLoad: whether there is a cut, and how many steps it took.
   [[nodiscard]] bool has_cut() const { return network_.is_exact(); }
   [[nodiscard]] int64_t steps() const { return network_.steps() + size_; }
 
-  // After FindLeastLoad, if there is a cut: by node, whether it comes before `node` where the load
-  // is least; as few or as many nodes as possible.
+  // After FindLeastLoad, if there is a cut: by node, whether it comes before `node` when the load
+  // is least, with as few or as many such nodes as possible.
   [[nodiscard]] std::vector<uint8_t> NodesBefore(bool are_many) const;
 
  private:

@@ -9,8 +9,8 @@
 namespace stowplan::order {
 
 // By instruction: whether the world, or another device, notices when it runs. Such instructions
-// keep their order: devices must start collectives in the same one. Waiting for the end of one is
-// no effect.
+// keep their order, because all devices must start collectives in the same order. Waiting for one
+// to end is not an effect.
 std::vector<uint8_t> FindEffects(const hlo::Module& module);
 
 // Whether the instruction waits for an operation that an operand has started.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a search may still do, in steps of a few nanoseconds. Steps are counted, time is not
-// taken: the same problem gets the same answer on every machine.
+// How much a search may still do, in steps of a few nanoseconds. It counts steps instead of
+// measuring time, so the same problem gets the same answer on every machine.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Effort {
   [[nodiscard]] int64_t left() const { return left_; }
   [[nodiscard]] bool Has(int64_t steps) const { return left_ >= steps; }
   void Spend(int64_t steps) { left_ -= std::min(steps, left_); }
-  // Whether there were so many left.
+  // Takes this many steps; false if fewer were left.
   bool Take(int64_t steps) {
     if (!Has(steps)) return false;
     left_ -= steps;
@@ -28,7 +28,7 @@ class Effort {
   int64_t left_;
 };
 
-// What walking over all of a problem once costs.
+// The cost of walking over a whole problem once.
 inline int64_t SizeOf(const Problem& problem) {
   return static_cast<int64_t>(problem.size() + problem.before.total() + problem.touched.total() +
                               problem.lives.size());

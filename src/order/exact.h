@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best order of all, for small problems.
+// The best possible order, for small problems.
 #pragma once
 
 #include <optional>

@@ -16,11 +16,11 @@
 
 namespace stowplan::order {
 
-// What counts. Temporaries may lie in a buffer of the result while that is free, so neither of the
-// two is right for every program.
+// What counts. Temporaries may lie in a buffer of the result while it is free, so neither choice is
+// right for every program.
 enum class Objective : uint8_t {
   kAll,          // temporaries, parts of the result and donated parameters
-  kTemporaries,  // only these
+  kTemporaries,  // temporaries alone
 };
 inline constexpr Objective kObjectives[] = {Objective::kAll, Objective::kTemporaries};
 
@@ -34,13 +34,14 @@ struct Surroundings {
   std::vector<Counting> countings;  // by buffer
   std::vector<int64_t> loads;       // by time, of the order that the module has
   std::vector<uint8_t> effects;     // FindEffects
-  // Who writes over whom is decided: buffers have all that shares memory, and nothing else may.
+  // It is decided what is written over what: a buffer has everything that shares its memory, and
+  // nothing else may.
   bool is_frozen = false;
 };
 Result<Surroundings> FindSurroundings(const hlo::Module& module, const Analysis& analysis,
                                       const Rules& rules, Objective objective);
 
-// The inner bytes of nodes that call computations are those of the order in which these are now.
+// Nodes that call computations need, inside, what the current order of those computations needs.
 // `slacks`: by computation, how far its peak may be above the best of all its orders.
 // `values`, if given: by life, the value whose life it is; those of a buffer follow each other.
 Problem FindProblem(const Surroundings& around, const Graph& graph, std::span<const int64_t> slacks,

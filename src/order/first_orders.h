@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders to begin a search with, each by a rule of its own, in near linear time; and how many steps
-// (effort.h) each takes for each unit of the problem's size.
+// Orders to start a search from, each made by a simple rule in near linear time, and how many steps
+// (effort.h) each takes per unit of the problem's size.
 #pragma once
 
 #include <span>
@@ -23,7 +23,8 @@ inline constexpr DepthFirstRule kDepthFirstRules[] = {
 inline constexpr int64_t kDepthFirstSteps = 12;
 Order DepthFirstOrder(const Problem& problem, DepthFirstRule rule);
 
-// The order, but each node that takes more than it frees comes right before its first user.
+// The given order, except that a node that takes more than it frees moves right before its first
+// user.
 inline constexpr int64_t kLateSteps = 6;
 Order LateOrder(const Problem& problem, std::span<const Node> order);
 
@@ -38,7 +39,8 @@ inline constexpr ListRule kListRules[] = {ListRule::kLeastGrowth, ListRule::kFre
 inline constexpr int64_t kListSteps = 12;
 Order ListOrder(const Problem& problem, std::span<const Node> order, ListRule rule);
 
-// The order, but a node whose load would exceed `limit` waits for others if that helps.
+// The given order, except that a node whose load would exceed `limit` waits for others if that
+// helps.
 inline constexpr int64_t kLimitedSteps = 12;
 Order LimitedOrder(const Problem& problem, std::span<const Node> order, int64_t limit);
 

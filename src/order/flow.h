@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least cut between two vertices of a network (Dinic's algorithm).
+// The minimum cut between two vertices of a network (Dinic's algorithm).
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ class Network {
   // Requires that all limited capacities together fit in 64 bits.
   void AddEdge(uint32_t from, uint32_t to, int64_t capacity);
 
-  // What the least cut costs. Requires that no path of unlimited edges leads to the sink. Ends
-  // after about `most_steps`, then with less than that, which is still a bound below it.
+  // The cost of the minimum cut. Requires that no path of unlimited edges leads to the sink. Gives
+  // up after about `most_steps` and returns less, which is still a lower bound.
   int64_t FindLeastCut(int64_t most_steps = kUnlimited);
   // Of the last FindLeastCut: whether it came to its end, and how many steps it took.
   [[nodiscard]] bool is_exact() const { return is_exact_; }
@@ -30,8 +30,8 @@ class Network {
   // After an exact FindLeastCut: the source's side of the least cut, as small or as large as
   // possible.
   [[nodiscard]] std::vector<uint8_t> SourceSide(bool is_large) const;
-  // After FindLeastCut: what flows along an edge, by the number of edges that were added before it.
-  // All of it together proves that no cut costs less.
+  // After FindLeastCut: the flow along an edge, given the number of edges added before it. Together
+  // these flows prove that no cut costs less.
   [[nodiscard]] int64_t FlowOn(size_t edge) const { return edges_[2 * edge + 1].capacity; }
 
  private:

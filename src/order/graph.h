@@ -16,7 +16,7 @@ namespace stowplan::order {
 struct Graph {
   hlo::CompId computation;
   // By node. Parameters, constants, bitcasts and get-tuple-elements do nothing at run time and are
-  // no nodes: they go where they are read.
+  // not nodes: they are placed where they are read.
   std::vector<hlo::InstrId> instructions;
   std::vector<Node> nodes;  // by instruction of the module; kNoNode for all others
   // By instruction of the module: its node, or that of what it names; kNoNode for parameters and
@@ -32,10 +32,10 @@ struct Graph {
 Graph MakeGraph(const hlo::Module& module, hlo::CompId computation,
                 std::span<const uint8_t> effects);
 
-// Whether the instruction only names what another one has computed.
+// Whether the instruction is only a name for the result of another one.
 bool IsTransparent(hlo::Opcode opcode);
 
-// All instructions of the computation: the nodes in this order, what is no node right before its
+// All instructions of the computation: the nodes in this order, everything else right before its
 // first reader.
 std::vector<hlo::InstrId> FullOrder(const hlo::Module& module, const Graph& graph,
                                     std::span<const Node> order);

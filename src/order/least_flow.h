@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why no order has a smaller load at a node: a flow that is as large as the least cut. Whoever has
-// it needs no search, only sums.
+// Proof that no order has a smaller load at a node: a flow as large as the minimum cut. Checking it
+// takes no search, only sums.
 //
-// The nodes before `witness` are a set. Flow starts at nodes that must be in it, and ends at nodes
-// that cannot be. It runs through lives, from where one begins to where it is needed, and from a
-// node back to one it depends on. Only a life can lead out of the set, and one that does has begun
-// and is still needed. So what flows, in the limits of the lives' sizes, is in use at `witness`.
+// The nodes before `witness` form a set. The flow starts at nodes that must be in the set, and ends
+// at nodes that cannot be. It runs through lives, from where a life begins to where it is needed,
+// and from a node back to one it depends on. Only a life can lead out of the set, and such a life
+// has begun and is still needed. A life carries at most its size, so at least as many bytes are in
+// use at `witness` as flow.
 #pragma once
 
 #include <cstdint>

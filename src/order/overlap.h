@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous operations: the work that an order puts between their start and their end hides the
+// Asynchronous operations: the work that an order puts between their start and their done hides the
 // time they take.
 #pragma once
 

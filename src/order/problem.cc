@@ -2,10 +2,12 @@
 #include "order/problem.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 
 namespace stowplan::order {
 namespace {
@@ -95,7 +97,7 @@ Problem MakeProblem(ProblemParts parts) {
   std::erase_if(parts.overwrites, [&](const Overwrite& overwrite) {
     return problem.lives[overwrite.output].is_capped != problem.lives[overwrite.operand].is_capped;
   });
-  std::ranges::stable_sort(parts.overwrites, {}, [](const Overwrite& overwrite) {
+  StableSort(parts.overwrites, {}, [](const Overwrite& overwrite) {
     return std::tuple(overwrite.node, overwrite.output);
   });
   problem.overwrites = std::move(parts.overwrites);
@@ -141,6 +143,13 @@ Loads ComputeLoads(const Problem& problem, std::span<const Node> order) {
     if (load == found.peak) ++found.peak_count;
   }
   return found;
+}
+
+std::vector<uint32_t> PlacesByLoad(const Loads& loads) {
+  std::vector<uint32_t> places(loads.loads.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::ranges::stable_sort(places, std::greater(), [&](uint32_t k) { return loads.loads[k]; });
+  return places;
 }
 
 }  // namespace stowplan::order

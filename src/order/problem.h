@@ -36,7 +36,7 @@ struct Overwrite {
 
 struct Problem {
   std::vector<int64_t> inner;  // by node: bytes it needs while it runs, besides all lives
-  // By node: what of it no order of what it calls can avoid. The bound is made of these.
+  // By node: the part of `inner` that no order of its callees can avoid. The bound counts these.
   std::vector<int64_t> least_inner;
   Lists before;  // by node: what it depends on
   Lists after;   // by node: what depends on it
@@ -62,8 +62,8 @@ struct ProblemParts {
   std::vector<std::vector<Node>> touches;  // by life
   std::vector<Overwrite> overwrites;
 };
-// Sorts, and drops what is there twice and overwrites from one memory to the other. Requires edges
-// that go from lower to higher nodes, and lives that their `begin` precedes.
+// Sorts, and drops duplicates and overwrites from one memory to the other. Requires that edges go
+// from lower to higher nodes, and that a life's `begin` precedes the other nodes that touch it.
 Problem MakeProblem(ProblemParts parts);
 
 using Order = std::vector<Node>;
@@ -71,7 +71,7 @@ using Order = std::vector<Node>;
 // 0, 1, 2, ...
 Order GivenOrder(const Problem& problem);
 
-// Whether each node is there once, after all that it depends on.
+// Whether each node occurs once, after everything it depends on.
 bool IsPossible(const Problem& problem, std::span<const Node> order);
 
 struct Loads {
@@ -81,11 +81,13 @@ struct Loads {
   uint32_t peak_count = 0;  // how many places have it
   int64_t capped_peak = 0;  // of the lives in the small memory
 
-  // Fewer places at the peak are a step towards a lower one.
+  // With equal peaks, fewer places at the peak are a step towards a lower one.
   [[nodiscard]] bool IsBetterThan(const Loads& other) const {
     return peak != other.peak ? peak < other.peak : peak_count < other.peak_count;
   }
 };
 Loads ComputeLoads(const Problem& problem, std::span<const Node> order);
+// All places of the order, those with the largest loads first.
+std::vector<uint32_t> PlacesByLoad(const Loads& loads);
 
 }  // namespace stowplan::order

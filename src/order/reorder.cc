@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "order/certificate.h"
 #include "order/effects.h"
 #include "order/overlap.h"
@@ -172,7 +173,7 @@ class Reorderer {
     const std::vector<int64_t> given = OverlappedWork(free, pairs, GivenOrder(free));
     std::vector<size_t> by_work(pairs.size());
     std::iota(by_work.begin(), by_work.end(), 0);
-    std::ranges::stable_sort(by_work, std::greater(), [&](size_t k) { return given[k]; });
+    StableSort(by_work, std::greater(), [&](size_t k) { return given[k]; });
     const auto nodes = static_cast<int64_t>(graph.instructions.size());
     const int64_t effort = graph.computation == module_.entry
                                ? DefaultEffort(graph.instructions.size())

@@ -15,8 +15,8 @@
 namespace stowplan::order {
 
 struct ReorderOptions {
-  // How much of the work between starts and dones of asynchronous operations may go elsewhere, in
-  // percent. 0: it stays where it is.
+  // How much of the work between starts and dones of asynchronous operations may move elsewhere, in
+  // percent. 0: all of it stays.
   int64_t overlap_loss = 0;
   Objective objective = Objective::kAll;
   std::function<bool()> should_stop;
@@ -31,7 +31,7 @@ struct ReorderedComputation {
   int64_t peak = 0;
   int64_t bound = 0;     // no order of the computation has a lower peak
   hlo::InstrId witness;  // the instruction that has no smaller load in any order
-  // Bytes touched by the work between starts and dones, before, and what of it went elsewhere.
+  // Bytes touched by the work between starts and dones, and how many of them moved elsewhere.
   int64_t overlap = 0;
   int64_t lost_overlap = 0;
   std::string certificate;  // a section (order/certificate.h), if it was asked for

@@ -2,7 +2,6 @@
 #include "order/solve.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <random>
 
@@ -104,11 +103,8 @@ class Solver {
   // The nodes of the largest loads first: no other can raise the bound above what they show.
   void FindBound() {
     if (!options_.needs_bound) return;
-    std::vector<uint32_t> places(order_.size());
-    std::iota(places.begin(), places.end(), 0);
-    std::ranges::stable_sort(places, std::greater(), [&](uint32_t k) { return loads_.loads[k]; });
     if (is_bounded_.empty()) is_bounded_.assign(problem_.size(), 0);
-    for (const uint32_t k : places) {
+    for (const uint32_t k : PlacesByLoad(loads_)) {
       if (loads_.loads[k] <= bound_ || !bound_effort_.Has(size_) || IsStopped()) return;
       const Node node = order_[k];
       if (is_bounded_[node] != 0) continue;

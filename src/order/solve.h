@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of least peak that a search of fixed effort finds, and how far from the best of all
-// orders it can be.
+// The order of least peak that a search of fixed effort finds, and how far it can be from the best
+// possible order.
 #pragma once
 
 #include <cstdint>

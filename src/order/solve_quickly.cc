@@ -2,7 +2,6 @@
 #include "order/solve_quickly.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "order/cut.h"
 #include "order/exact.h"
@@ -84,10 +83,7 @@ class QuickSolver {
   void CutAtPeak() { Cut(order_[loads_.peak_place]); }
 
   void FindBound() {
-    std::vector<uint32_t> places(order_.size());
-    std::iota(places.begin(), places.end(), 0);
-    std::ranges::stable_sort(places, std::greater(), [&](uint32_t k) { return loads_.loads[k]; });
-    for (const uint32_t k : places) {
+    for (const uint32_t k : PlacesByLoad(loads_)) {
       if (loads_.loads[k] <= bound_ || cuts_left_ <= 0) return;
       Cut(order_[k]);
     }

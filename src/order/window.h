@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stretch of an order as a problem of its own: what is before it stays before, what is after it
-// stays after. Loads outside of it do not depend on the order inside, so a stretch that is better
-// makes the whole no worse, at the cost of the stretch alone.
+// A stretch of an order as a problem of its own: what comes before it stays before, and what comes
+// after it stays after. Loads outside do not depend on the order inside, so a better stretch never
+// makes the whole worse, and finding it costs only as much as the stretch.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class StretchedOrder {
   // The places from `first` to before `last`. Its nodes are numbered in their order; its loads are
   // those of the whole order.
   [[nodiscard]] Problem ProblemOf(uint32_t first, uint32_t last);
-  // Puts these places into another order, of the numbers of that problem. `loads` are theirs.
+  // Puts these places into a different order, given in the numbers of that problem, with its loads.
   void Replace(uint32_t first, std::span<const Node> order, std::span<const int64_t> loads);
 
  private:

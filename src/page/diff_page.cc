@@ -17,7 +17,7 @@ using diff::SpaceDiff;
 using diff::Term;
 
 size_t DiffView::main_space() const {
-  if (diff.spaces.size() == 2) return 1;  // all together are this one
+  if (diff.spaces.size() == 2) return 1;  // the total is this one
   size_t best = 0;
   const auto key = [&](size_t i) {
     const SpaceDiff& space = diff.spaces[i];
@@ -49,7 +49,7 @@ std::string SignedBytes(int64_t bytes) {
 
 namespace {
 
-// What became of the largest value of a cause, when the kind of the cause tells.
+// What became of the largest value of a cause, if the kind of the cause says so.
 std::string_view KindChange(const Cause& cause) {
   using explain::Kind;
   if (!cause.kind_a || !cause.kind_b || cause.kind_a == cause.kind_b) return {};
@@ -79,7 +79,7 @@ std::string CauseText(const Cause& cause) {
 std::string Headline(const DiffView& view) {
   const size_t main = view.main_space();
   const SpaceDiff& space = view.diff.spaces[main];
-  // Which memory space, when there are several.
+  // Names the memory space if there are several.
   const std::string of =
       view.diff.spaces.size() > 2 ? " of " + SpaceLabel(view, space) : std::string();
   std::string text;
@@ -165,7 +165,7 @@ void AppendCause(const DiffView& view, const SpaceDiff& space, const Cause& caus
   constexpr size_t kParts = 3;
   for (size_t i = 0; i < std::min(kParts, cause.parts.size()); ++i) {
     const diff::CausePart& part = cause.parts[i];
-    // When all of it is in one place, the name says so already.
+    // If all of it is in one place, the name already says so.
     const bool is_named = cause.is_resize || cause.parts.size() > 1;
     if (is_named)
       out += fmt::format("{:>17}{:>11}  {}\n", "", SignedBytes(part.bytes),
@@ -293,7 +293,7 @@ void AppendCounts(const diff::Counts& counts, std::string& out) {
   out += text;
 }
 
-// What one of them tells and the other does not.
+// What is known about one of them and not about the other.
 void AppendUnknown(std::string_view name, const explain::Picture& picture,
                    const explain::Picture& other, std::string& out) {
   for (const std::string& sentence : picture.unknown) {

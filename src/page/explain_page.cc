@@ -57,7 +57,7 @@ constexpr std::string_view kRowsFor[] = {"value",     "source line", "call stack
 
 std::string_view WordsFor(By by) { return kRowsFor[static_cast<size_t>(by)]; }
 
-// The width that sizes and shares leave.
+// The width left over by sizes and shares.
 constexpr size_t kNameWidth = 43;
 
 // model.py:17 via linear.py:287

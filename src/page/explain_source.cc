@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "explain/source_root.h"
 #include "page/explain_view.h"
 #include "page/text.h"
@@ -60,8 +61,7 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
   std::vector<std::string_view> order;
   order.reserve(files.size());
   for (const auto& [name, file] : files) order.push_back(name);
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::string_view name) { return files[name].bytes; });
+  StableSort(order, std::greater(), [&](std::string_view name) { return files[name].bytes; });
   std::string missing;
   for (const std::string_view name : order) {
     const File& file = files[name];

@@ -77,7 +77,7 @@ void AppendUses(const ExplainView& view, const explain::Why& why, std::string& o
   }
   TextTable uses({TextTable::kRight, TextTable::kLeft});
   const size_t shown = view.limit == 0 ? why.uses.size() : std::min(why.uses.size(), view.limit);
-  // The last readers keep it alive: when there are too many, the first are left out.
+  // The last readers keep it alive, so if there are too many, the first are left out.
   if (shown < why.uses.size())
     uses.Add({"", fmt::format("{} earlier uses", why.uses.size() - shown)});
   for (size_t i = why.uses.size() - shown; i < why.uses.size(); ++i) {

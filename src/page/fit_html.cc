@@ -182,7 +182,7 @@ const show = () => {
   line.setAttribute('aria-valuetext', size(budget));
   const text = line.querySelector('text');
   text.textContent = 'budget ' + size(budget);
-  // Where the curve is not.
+  // Placed where it does not cover the curve.
   const is_high = budget * 2 > points[0].bytes + points.at(-1).bytes;
   text.setAttribute('x', is_high ? scale.box.right - 6 : scale.box.left + 6);
   text.setAttribute('text-anchor', is_high ? 'end' : 'start');
@@ -313,7 +313,7 @@ std::string HtmlText(std::string_view text) {
   return out;
 }
 
-// Inside of a script element, nothing may look like its end.
+// Inside a script element, nothing may look like its end tag.
 std::string InScript(std::string json) {
   for (size_t at = json.find('<'); at != std::string::npos; at = json.find('<', at))
     json.replace(at, 1, "\\u003c");

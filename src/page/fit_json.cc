@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "base/json_writer.h"
 #include "page/fit_page.h"
 #include "session/fit_lines.h"
@@ -62,6 +64,19 @@ void WriteObstacles(const FitFacts& facts, JsonWriter& json) {
   json.End();
 }
 
+void WriteWork(const FitFacts& facts, JsonWriter& json) {
+  json.BeginObject("work");
+  json.Field("bytes", facts.work.bytes);
+  json.Field("flops", facts.work.flops);
+  for (size_t k = 0; k < facts.work.products.size(); ++k) {
+    if (facts.work.products[k] > 0)
+      json.Field(fmt::format("products_{}", cost::kProductBits[k]), facts.work.products[k]);
+  }
+  json.Field("launches", facts.work.launches);
+  if (!facts.machine.empty()) json.Field("seconds", facts.seconds);
+  json.End();
+}
+
 void WriteDonated(const FitFacts& facts, JsonWriter& json) {
   json.BeginArray("donated");
   for (const FitDonation& donation : facts.donated) {
@@ -94,6 +109,7 @@ std::string FitJson(const Fitted& fitted, const FitOptions& options) {
   json.Field("bytes", facts.bytes);
   json.Field("cost", facts.cost);
   Put("machine", facts.machine, json);
+  WriteWork(facts, json);
   json.Field("bound", facts.bound);
   json.Field("bound_fixed", facts.bound_fixed);
   json.Field("bound_own", facts.bound_own);

@@ -2,6 +2,7 @@
 #include "page/fit_page.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,10 +22,11 @@ std::string CostText(double cost) {
   return cost == 0 ? "0 %" : fmt::format("+{:.1f} %", 100 * cost);
 }
 
+// Empty for a change of some bytes.
 std::string SavedText(int64_t before, int64_t after) {
-  if (before <= 0 || before == after) return "";
-  return fmt::format("{:+.1f} %",
-                     100 * (static_cast<double>(after) / static_cast<double>(before) - 1));
+  if (before <= 0) return "";
+  const double percent = 100 * (static_cast<double>(after) / static_cast<double>(before) - 1);
+  return std::abs(percent) < 0.05 ? "" : fmt::format("{:+.1f} %", percent);
 }
 
 std::string Verdict(const FitFacts& facts, const FitOptions& options) {
@@ -48,7 +50,7 @@ std::string Verdict(const FitFacts& facts, const FitOptions& options) {
                      HumanBytes(*options.budget), now);
 }
 
-// The cheapest points that are no dearer than round figures.
+// For each round figure, the point of least memory that costs no more.
 std::vector<FitPoint> SomeOf(const std::vector<FitPoint>& curve) {
   constexpr double kCosts[] = {0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.33, 0.5, 1};
   std::vector<FitPoint> some;
@@ -183,7 +185,9 @@ std::string FitPage(const Fitted& fitted, const FitOptions& options) {
     table.Add({"with donation", HumanAndExactBytes(facts.donated_bytes),
                SavedText(facts.given_bytes, facts.donated_bytes), "0 %"});
   const int64_t before_order = facts.donated.empty() ? facts.given_bytes : facts.donated_bytes;
-  if (facts.ordered_bytes < before_order)
+  const bool is_last = facts.bytes == facts.ordered_bytes;
+  const bool is_worth_a_row = is_last || !SavedText(before_order, facts.ordered_bytes).empty();
+  if (facts.ordered_bytes < before_order && is_worth_a_row)
     table.Add({"in a better order", HumanAndExactBytes(facts.ordered_bytes),
                SavedText(facts.given_bytes, facts.ordered_bytes), "0 %"});
   if (facts.bytes < facts.ordered_bytes)

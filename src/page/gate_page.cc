@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "page/explain_view.h"
 #include "page/gate_view.h"
 #include "page/text.h"
@@ -64,7 +65,7 @@ std::vector<const GateRow*> Sorted(const GateView& view) {
   std::vector<const GateRow*> rows;
   rows.reserve(view.rows.size());
   for (const GateRow& row : view.rows) rows.push_back(&row);
-  std::ranges::stable_sort(rows, [](const GateRow* a, const GateRow* b) {
+  StableSort(rows, [](const GateRow* a, const GateRow* b) {
     return gate::IsBreach(a->verdict.outcome) && !gate::IsBreach(b->verdict.outcome);
   });
   return rows;
@@ -104,7 +105,7 @@ std::string XmlText(std::string_view text) {
     while (found < more && i + found + 1 < text.size() &&
            (static_cast<unsigned char>(text[i + found + 1]) & 0xc0U) == 0x80U)
       ++found;
-    // Surrogates, overlong forms and what has no character are rare enough to be left out as well.
+    // Surrogates, overlong forms and unassigned codes are rare enough to drop as well.
     const auto next = static_cast<unsigned char>(found == 0 ? 0 : text[i + 1]);
     const bool is_bad = byte < 0xc2 || byte >= 0xf5 || found != more ||
                         (byte == 0xe0 && next < 0xa0) || (byte == 0xed && next >= 0xa0) ||

@@ -11,6 +11,7 @@
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "base/json_writer.h"
+#include "base/stable_sort.h"
 #include "executable/thunk_check.h"
 #include "page/text.h"
 
@@ -23,7 +24,7 @@ using executable::Thunk;
 
 struct KindRow {
   std::string_view name;
-  std::string_view what;  // how a rewriting treats them
+  std::string_view what;  // what rewriting does with them
   int64_t count = 0;
   int64_t slices = 0;
 };
@@ -53,8 +54,9 @@ std::vector<KindRow> KindsOf(const Executable& executable) {
     row.slices += thunk.slots.count;
   }
   std::vector<KindRow> out;
+  out.reserve(rows.size());
   for (const auto& [key, row] : rows) out.push_back(row);
-  std::ranges::stable_sort(out, std::ranges::greater(), &KindRow::count);
+  StableSort(out, std::ranges::greater(), &KindRow::count);
   return out;
 }
 

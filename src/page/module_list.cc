@@ -7,6 +7,7 @@
 
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "page/text.h"
 
 namespace stowplan::page {
@@ -20,13 +21,14 @@ int64_t PeakOf(const CountedModule& row) {
 
 HiddenModules SelectModules(CountedModules& counted, const ListOptions& options) {
   std::vector<CountedModule>& modules = counted.modules;
-  // They come sorted by name, which begins with the module's number: the order of compilation.
+  // They come sorted by name. Names begin with the module's number, so this is the order of
+  // compilation.
   switch (options.sort) {
     case ReportSort::kPeak:
-      std::ranges::stable_sort(modules, std::greater(), PeakOf);
+      StableSort(modules, std::greater(), PeakOf);
       break;
     case ReportSort::kName:
-      std::ranges::stable_sort(modules, {}, [](const CountedModule& row) {
+      StableSort(modules, {}, [](const CountedModule& row) {
         // After "module_0003."; the folder stays.
         const size_t name = row.input.name.rfind('/') + 1;
         const size_t dot = row.input.name.find('.', name);
@@ -38,8 +40,8 @@ HiddenModules SelectModules(CountedModules& counted, const ListOptions& options)
       break;
     case ReportSort::kDefault:
     case ReportSort::kSize:
-      std::ranges::stable_sort(modules, std::greater(),
-                               [](const CountedModule& row) { return row.summary.bytes; });
+      StableSort(modules, std::greater(),
+                 [](const CountedModule& row) { return row.summary.bytes; });
   }
   HiddenModules hidden;
   std::vector<CountedModule> shown;

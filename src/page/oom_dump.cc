@@ -31,7 +31,7 @@ bool IsMeant(const oom::Incident& incident, const CountedModule& module) {
   return incident.requested && Agree(*incident.requested, temporaries);
 }
 
-// The module that the log is about; empty when the log does not tell.
+// The module that the log is about; empty if the log does not say.
 std::string ModuleOf(const oom::Incident& incident, const Inputs& inputs,
                      const PlanOptions& options) {
   if (!incident.executable.empty() && inputs.modules.size() + inputs.programs.size() > 1) {
@@ -82,7 +82,7 @@ Result<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options) 
   advise_options.should_stop = std::exchange(dump.options.should_stop, {});
   Result<advise::AdviceReport> advice =
       advise::AdvisePlanned(dump.planned, dump.options.plan, std::move(advise_options));
-  // The page says where there is no advice.
+  // If there is no advice, the page says so.
   if (advice) {
     dump.advice = *std::move(advice);
   } else if (const Diagnostic* const first = FirstError(advice.error())) {

@@ -78,7 +78,7 @@ void AppendBuffers(const OomView& view, const Incident& incident, std::string& o
     const size_t without_name = row.size();
     if (!buffer.shape.empty()) row += "  " + ShortenedShape(Printable(buffer.shape), 40);
     if (!buffer.instruction.empty()) row += "  " + Shortened(Printable(buffer.instruction), 24);
-    // Then only the words tell which one it is.
+    // Then only the wording identifies it.
     const bool has_name = row.size() != without_name;
     if (!has_name) {
       const std::string words = OomWordsOf(buffer, without_name + 2);

@@ -150,7 +150,7 @@ std::string PackJson(const pack::Table& table, const pack::Answer& answer,
     }
     json.End();
   }
-  // Where pools are too small, there is no plan.
+  // If the pools are too small, there is no plan.
   json.BeginArray("buffers");
   for (size_t b = 0; b < answer.plan.offsets.size(); ++b) {
     json.BeginObject();

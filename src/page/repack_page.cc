@@ -13,6 +13,7 @@
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
 #include "base/json_writer.h"
+#include "base/stable_sort.h"
 #include "page/text.h"
 
 namespace stowplan::page {
@@ -36,7 +37,7 @@ void AppendRepeated(const repack::Repacked& repacked, std::string& out) {
     line.cost += repeat.cost;
   }
   std::vector<std::pair<std::string, Line>> rows(lines.begin(), lines.end());
-  std::ranges::stable_sort(rows, std::greater(), [](const auto& row) { return row.second.bytes; });
+  StableSort(rows, std::greater(), [](const auto& row) { return row.second.bytes; });
   using Align = TextTable::Align;
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
   table.Add({"  computed again", "times", "of", "work"});

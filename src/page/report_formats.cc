@@ -24,7 +24,7 @@ Result<std::string> Refuse(std::string message, std::string hint = {}) {
   return Fail("stowplan", std::move(message), std::move(hint));
 }
 
-// The parts that --part names; in a dialect with one file for several parts, all in that file.
+// The parts that --part names. If the dialect puts several parts into one file, all of them.
 report::Parts PartsNamed(std::string_view name, const report::ReportDialect& dialect) {
   const bool is_assignment = name == "assignment";
   const bool is_combined = is_assignment && !dialect.separate_files;
@@ -78,7 +78,7 @@ Result<std::string> XlaText(const PlannedModule& planned, const ReportOptions& o
     warning[0].severity = Severity::kWarning;
     Append(std::move(warning), notes);
   }
-  // The usage report follows from the assignment, so a report need not have it to write it.
+  // The usage report follows from the assignment, so it can be written even if the input has none.
   return options.part == "usage" ? report::WriteUsage(report, dialect)
                                  : report::WriteParts(report, dialect, parts);
 }
@@ -112,7 +112,7 @@ Result<std::string> MinimallocText(const PlannedModule& planned, const ReportOpt
     return Refuse(options.allocation.empty() ? "there is no allocation of temporaries"
                                              : "there is no allocation " + options.allocation);
   }
-  // Only the proto tells which values XLA keeps in one buffer.
+  // Only the proto says which values XLA keeps in one buffer.
   std::vector<report::SharedBuffer> shared;
   if (planned.module && planned.module->buffer_assignment.size != 0) {
     Result<std::vector<report::SharedBuffer>> found =

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "explain/picture.h"
 #include "page/text.h"
 
@@ -170,8 +171,7 @@ class Page {
   }
 
   void SortBySize(std::vector<AllocationId>& ids) const {
-    std::ranges::stable_sort(ids, std::greater(),
-                             [&](AllocationId id) { return report_.allocations[id].size; });
+    StableSort(ids, std::greater(), [&](AllocationId id) { return report_.allocations[id].size; });
   }
 
   // How many of the allocations, sorted by size, to list.
@@ -184,7 +184,7 @@ class Page {
     return count;
   }
 
-  // The rest in one row; `first` is the cell before the words, if there is one.
+  // The rest in one row; `first` is the cell before the text, if there is one.
   void AddRest(const std::vector<AllocationId>& ids, size_t shown,
                std::optional<std::string_view> first, TextTable& table) const {
     if (shown == ids.size()) return;
@@ -320,11 +320,11 @@ class Page {
       groups[group->second].bytes += row.bytes;
       ++groups[group->second].values;
     }
-    std::ranges::stable_sort(groups, std::greater(), &SourceGroup::bytes);
+    StableSort(groups, std::greater(), &SourceGroup::bytes);
     return groups;
   }
 
-  // The live values again, grouped, when that says more than the list. Adds up to the peak.
+  // The live values again, grouped, if that says more than the list. Adds up to the peak.
   void BySource(const std::vector<report::LiveValue>& live) {
     const std::vector<SourceGroup> groups = GroupBySource(live);
     const bool has_sources = std::ranges::any_of(
@@ -359,14 +359,14 @@ class Page {
     const auto value = [&](ValueId id) -> const Value& { return report_.values[id]; };
     switch (sort) {
       case ReportSort::kName:
-        std::ranges::stable_sort(ids, {}, [&](ValueId id) { return value(id).instruction; });
+        StableSort(ids, {}, [&](ValueId id) { return value(id).instruction; });
         break;
       case ReportSort::kTime:
-        std::ranges::stable_sort(
-            ids, {}, [&](ValueId id) { return std::pair(!value(id).has_range, value(id).start); });
+        StableSort(ids, {},
+                   [&](ValueId id) { return std::pair(!value(id).has_range, value(id).start); });
         break;
       default:
-        std::ranges::stable_sort(ids, std::greater(), [&](ValueId id) { return value(id).size; });
+        StableSort(ids, std::greater(), [&](ValueId id) { return value(id).size; });
     }
     return ids;
   }

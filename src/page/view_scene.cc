@@ -60,7 +60,7 @@ view::Shown ShownOf(const ShownInput& input, bool is_best) {
                                                          : "XLA's plan, from its report",
                        .bounds = {}};
   if (!input.best) return shown;
-  // The floor holds for any plan in this order; the heap's own bound only for what lies in it.
+  // The floor holds for any plan in this order; the heap's bound only for values in the heap.
   const bool is_given = !is_best && HasNewOrder(input);
   for (const BestHeap& heap : is_given ? input.given_heaps : input.best->heaps)
     shown.bounds.push_back(
@@ -68,7 +68,7 @@ view::Shown ShownOf(const ShownInput& input, bool is_best) {
   return shown;
 }
 
-// The files that frames name, as far as they lie below the root.
+// The files named by stack frames, if they lie below the root.
 void AddSources(const std::string& root, const explain::Picture& picture, view::Scene& scene) {
   std::set<std::string_view> files;
   for (const explain::Frame& frame : picture.frames.rows()) files.insert(frame.file);

@@ -19,7 +19,7 @@ std::string Numbers(std::span<const int64_t> numbers) {
 }
 
 // Whether a layout is nothing but an order of dimensions.
-bool IsPlain(hlo::Layout layout) {
+bool IsPlain(const hlo::Layout& layout) {
   hlo::Layout plain;
   plain.minor_to_major = layout.minor_to_major;
   return layout == plain;

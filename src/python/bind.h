@@ -22,6 +22,7 @@ void BindWork(nanobind::module_& module, PlanClass& plan);  // advise, assign, c
 void BindFit(nanobind::module_& module, PlanClass& plan);   // less memory for more work
 void BindPack(nanobind::module_& module);                   // the packer
 void BindOom(nanobind::module_& module);                    // logs of programs out of memory
+void BindOperations(nanobind::module_& module);             // programs that are not compiled yet
 void BindRepack(nanobind::module_& module);                 // serialized executables
 
 }  // namespace stowplan::python

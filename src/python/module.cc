@@ -25,5 +25,6 @@ NB_MODULE(_core, module) {
   BindFit(module, plan);
   BindPack(module);
   BindOom(module);
+  BindOperations(module);
   BindRepack(module);
 }

@@ -161,6 +161,8 @@ class LayoutFinder {
         const Slice place = PlaceOf(units_.values[value]);
         slice.allocation = place.allocation;
         slice.offset = place.offset + units_.slot_distances[i];
+      } else if (slice.size == 0) {
+        slice.offset = 0;  // what is empty fits into what is left of the allocation
       }
       layout.slots.push_back(slice);
     }

@@ -272,6 +272,7 @@ std::expected<Attempt, std::string> InBestOrder(const Setup& setup,
     analysis = std::make_shared<const Analysis>(*std::move(again));
   }
   std::vector<hlo::InstrId> origins;
+  origins.reserve(module->instructions.size());
   for (size_t i = 0; i < module->instructions.size(); ++i) origins.emplace_back(i);
   const Result<std::string> proto = WriteModule(*module);
   if (!proto) return std::unexpected(FirstMessage(proto.error()));
@@ -370,10 +371,21 @@ class Searcher {
       out_.refusals.push_back("computing values again: " + recompute_refusal_);
   }
 
-  // The lowest ways that work.
+  // The lowest way that works. Plans need what is expected, or more: values that stayed in memory
+  // of results may not find a place there. So a way that expects more can end up lower, but none
+  // that expects more than the lowest plan so far.
   void FindLowest(const std::vector<Way>& ways) {
-    constexpr size_t kTries = 4;
-    for (size_t i = 0; i < std::min(ways.size(), kTries); ++i) Try(ways[ways.size() - 1 - i]);
+    constexpr int kTries = 24;
+    constexpr int64_t kAlike = 32;  // what differs by less than such a part is tried once
+    int64_t last = 0;
+    int tries = 0;
+    for (auto way = ways.rbegin(); way != ways.rend() && tries < kTries; ++way) {
+      if (way->bytes >= out_.bytes_after) break;
+      if (tries > 0 && way->bytes - last < last / kAlike) continue;
+      last = way->bytes;
+      ++tries;
+      Try(*way);
+    }
   }
 
   // The cheapest way that fits into the budget; the lowest one if none does.

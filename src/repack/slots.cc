@@ -61,7 +61,11 @@ SlotResolver::SlotResolver(const PlannedModule& planned) : report_(*planned.repo
     for (const report::Use& use : report_.uses_of(value)) read_[use.instruction].push_back(row);
   }
   const hlo::Module& module = *planned.module;
-  for (size_t i = 0; i < module.instructions.size(); ++i) read_[module.name(hlo::InstrId(i))];
+  for (size_t i = 0; i < module.instructions.size(); ++i) {
+    const hlo::InstrId id(i);
+    read_[module.name(id)];
+    if (module.instructions[id].opcode == hlo::Opcode::kTuple) tuples_.insert(module.name(id));
+  }
   FindMadeInside(module);
 }
 
@@ -98,6 +102,12 @@ bool SlotResolver::IsMadeInside(const executable::Thunk& thunk, const Slice& sli
 }
 
 std::vector<bool> SlotResolver::FindReads(const executable::Program& program) const {
+  std::unordered_set<std::string_view> running;
+  for (const executable::Thunk& thunk : program.thunks) running.insert(thunk.name);
+  // A tuple's table of pointers that no thunk fills holds nothing that anyone could rely on.
+  const auto is_empty_table = [&](const report::Value& value) {
+    return tuples_.contains(value.instruction) && !running.contains(value.instruction);
+  };
   std::unordered_map<std::string_view, std::vector<Slice>> begun;
   std::vector<bool> out(program.slots.size());
   for (const executable::Thunk& thunk : program.thunks) {
@@ -105,9 +115,18 @@ std::vector<bool> SlotResolver::FindReads(const executable::Program& program) co
     const bool is_known = instruction != read_.end();
     std::vector<Slice> held = begun[thunk.name];
     if (is_known) {
-      for (const uint32_t row : instruction->second)
-        held.push_back(PlaceOf(report_, report_.values[report::ValueId(row)]));
+      for (const uint32_t row : instruction->second) {
+        const report::Value& value = report_.values[report::ValueId(row)];
+        if (!is_empty_table(value)) held.push_back(PlaceOf(report_, value));
+      }
     }
+    // What has a slot of its own is read there, also if it lies inside of a larger one.
+    const auto is_read_elsewhere = [&](const Slice& place, const Slice& slice) {
+      return place != slice &&
+             std::ranges::any_of(program.slots_of(thunk), [&](const executable::Slot& slot) {
+               return slot.slice == place && slot.access != executable::Access::kWrite;
+             });
+    };
     for (uint32_t i = thunk.slots.begin; i < thunk.slots.begin + thunk.slots.count; ++i) {
       const executable::Slot& slot = program.slots[i];
       const bool is_sure =
@@ -116,7 +135,7 @@ std::vector<bool> SlotResolver::FindReads(const executable::Program& program) co
       const bool is_possible = slot.access != executable::Access::kWrite && !is_sure;
       out[i] =
           is_sure || (is_possible && (!is_known || std::ranges::any_of(held, [&](const Slice& s) {
-                        return Meets(s, slot.slice);
+                        return Meets(s, slot.slice) && !is_read_elsewhere(s, slot.slice);
                       })));
       if (IsWritten(slot.access)) begun[thunk.name].push_back(slot.slice);
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "executable/executable.h"
@@ -24,8 +25,9 @@ class SlotResolver {
   explicit SlotResolver(const PlannedModule& planned);
 
   // For each slot, whether the thunk may depend on what it held before. Where the thunk does not
-  // say, it does if a value that its instruction reads lies there, or if another thunk of the same
-  // instruction wrote there; of a thunk without an instruction the worst is assumed.
+  // say, it does if a value that its instruction reads lies there and has no other slot, or if
+  // another thunk of the same instruction wrote there; of a thunk without an instruction the worst
+  // is assumed.
   [[nodiscard]] std::vector<bool> FindReads(const executable::Program& program) const;
 
  private:
@@ -35,6 +37,7 @@ class SlotResolver {
 
   const report::Report& report_;
   std::unordered_map<std::string_view, std::vector<uint32_t>> read_;  // by instruction
+  std::unordered_set<std::string_view> tuples_;                       // instructions
   // By call: values that the called computation makes, and those that it calls.
   std::unordered_map<std::string_view, std::vector<uint32_t>> made_inside_;
 };

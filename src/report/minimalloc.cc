@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/stable_sort.h"
 #include "hlo/number.h"
 
 namespace stowplan::report {
@@ -109,7 +110,7 @@ std::vector<Box> BoxesOf(const Report& report, AllocationId allocation, PackingI
     }
     boxes.push_back(box);
   }
-  std::ranges::stable_sort(boxes, [](const Box& a, const Box& b) {
+  StableSort(boxes, [](const Box& a, const Box& b) {
     return std::pair(a.lower, a.id) < std::pair(b.lower, b.id);
   });
   return boxes;

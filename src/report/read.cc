@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/stable_sort.h"
 #include "report/reader.h"
 #include "report/usage.h"
 
@@ -216,8 +217,8 @@ Parts PartsIn(const Report& report, const Source& source) {
 Result<Report> ReadReport(std::span<const std::shared_ptr<const Source>> sources) {
   if (sources.empty()) return Fail("", "no report files are given");
   std::vector<std::shared_ptr<const Source>> sorted(sources.begin(), sources.end());
-  std::ranges::stable_sort(
-      sorted, {}, [](const std::shared_ptr<const Source>& source) { return KindOf(*source); });
+  StableSort(sorted, {},
+             [](const std::shared_ptr<const Source>& source) { return KindOf(*source); });
   Diagnostics errors;
   std::vector<PartReader> files;
   files.reserve(sorted.size());

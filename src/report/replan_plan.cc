@@ -9,6 +9,7 @@
 
 #include "assign/combine.h"
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "report/replanner.h"
 #include "target/size.h"
 
@@ -105,7 +106,7 @@ std::optional<Diagnostics> Replanner::RebuildAllocations() {
     result_.taken.emplace_back(fmt::format("places in memory space {}", rules_.preset_space));
   result_.taken.emplace_back("which values share memory");
   for (const auto& [color, values] : heaps) Pack(color, values);
-  std::ranges::stable_sort(made_, {}, &Made::key);
+  StableSort(made_, {}, &Made::key);
   TakeOrderOfEquals();
   result_.derived.emplace_back("the order of allocations, and so their numbers");
   return std::nullopt;
@@ -162,7 +163,7 @@ HeapInput Replanner::GroupsOf(const std::vector<ValueId>& values, Handover unkno
   };
   std::map<ValueId, State> states;
   std::vector<ValueId> by_end = order;
-  std::ranges::stable_sort(by_end, {}, [&](ValueId id) { return report().values[id].end; });
+  StableSort(by_end, {}, [&](ValueId id) { return report().values[id].end; });
   size_t ending = 0;
   const auto free = [&](ValueId id) {
     const auto row = states.find(id);
@@ -267,6 +268,7 @@ namespace {
 // What a first plan leaves when the second is not taken.
 void KeepOtherSpacesFirst(Assignment& assignment) {
   std::vector<NewId> order;
+  order.reserve(assignment.allocations.size());
   for (size_t a = 0; a < assignment.allocations.size(); ++a) order.emplace_back(a);
   std::ranges::stable_partition(order,
                                 [&](NewId id) { return assignment.allocations[id].color != 0; });

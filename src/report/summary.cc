@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "hlo/escape.h"
 
 namespace stowplan::report {
@@ -107,7 +108,7 @@ std::vector<KindTotal> LargestFirst(const KindTotals& totals) {
     kinds.push_back(totals[i]);
     kinds.back().kind = static_cast<AllocationKind>(i);
   }
-  std::ranges::stable_sort(kinds, std::greater(), &KindTotal::bytes);
+  StableSort(kinds, std::greater(), &KindTotal::bytes);
   return kinds;
 }
 

@@ -7,6 +7,7 @@
 
 #include <protozero/pbf_builder.hpp>
 
+#include "base/stable_sort.h"
 #include "proto/fields.h"
 #include "report/shapes.h"
 #include "stowplan/hlo/element_type.h"
@@ -142,7 +143,7 @@ class MessageMaker {
     for (size_t i = 0; i < report_.values.size(); ++i) {
       if (!report_.values[ValueId(i)].allocation.is_none()) ids.emplace_back(i);
     }
-    std::ranges::stable_sort(ids, {}, [&](ValueId id) { return report_.values[id].number; });
+    StableSort(ids, {}, [&](ValueId id) { return report_.values[id].number; });
     for (const ValueId id : ids) AddValue(report_.values[id]);
     for (const Allocation& allocation : report_.allocations.rows()) AddAllocation(allocation);
     if (!errors_.empty()) return std::unexpected(std::move(errors_));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "hlo/number.h"
 #include "report/write.h"
 #include "report/write_parts.h"
@@ -84,7 +85,7 @@ std::string_view UsageComputer::WithoutLayout(std::string_view shape) {
 
 void UsageComputer::OrderAsRead(const UsageTable& table, std::vector<UsageGroup>& groups) const {
   const auto rank = RankOf<int64_t>(table.rows, [](const UsageRow& row) { return row.offset; });
-  std::ranges::stable_sort(groups, [&](const UsageGroup& a, const UsageGroup& b) {
+  StableSort(groups, [&](const UsageGroup& a, const UsageGroup& b) {
     if (a.size != b.size) return a.size > b.size;
     return RankIn(rank, a.offset) < RankIn(rank, b.offset);
   });
@@ -93,7 +94,7 @@ void UsageComputer::OrderAsRead(const UsageTable& table, std::vector<UsageGroup>
     if (row >= table.rows.size()) continue;
     const auto shape_rank = RankOf<std::string_view>(
         table.rows[row].shapes, [](const UsageShape& shape) { return shape.shape; });
-    std::ranges::stable_sort(group.shapes, [&](const UsageShape& a, const UsageShape& b) {
+    StableSort(group.shapes, [&](const UsageShape& a, const UsageShape& b) {
       return RankIn(shape_rank, a.shape) < RankIn(shape_rank, b.shape);
     });
   }
@@ -101,7 +102,7 @@ void UsageComputer::OrderAsRead(const UsageTable& table, std::vector<UsageGroup>
 
 UsageGroups UsageComputer::Compute(const Allocation& allocation) {
   std::vector<ValueId> values = allocation.values;
-  std::ranges::stable_sort(values, [&](ValueId a, ValueId b) {
+  StableSort(values, [&](ValueId a, ValueId b) {
     return std::pair(report_.values[a].offset, report_.values[a].number) <
            std::pair(report_.values[b].offset, report_.values[b].number);
   });
@@ -128,7 +129,7 @@ UsageGroups UsageComputer::Compute(const Allocation& allocation) {
       return std::pair(a.count, a.shape) < std::pair(b.count, b.shape);
     });
   }
-  std::ranges::stable_sort(groups, [](const UsageGroup& a, const UsageGroup& b) {
+  StableSort(groups, [](const UsageGroup& a, const UsageGroup& b) {
     if (a.size != b.size) return a.size > b.size;
     return a.last_number < b.last_number;
   });
@@ -147,7 +148,7 @@ std::vector<AllocationId> UsageComputer::SortedAllocations(std::optional<int64_t
   for (size_t i = 0; i < report_.allocations.size(); ++i) {
     if (!color || report_.allocations[AllocationId(i)].color == *color) ids.emplace_back(i);
   }
-  std::ranges::stable_sort(ids, [&](AllocationId x, AllocationId y) {
+  StableSort(ids, [&](AllocationId x, AllocationId y) {
     const Allocation& a = report_.allocations[x];
     const Allocation& b = report_.allocations[y];
     if (a.size != b.size) return a.size > b.size;

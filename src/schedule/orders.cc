@@ -6,6 +6,7 @@
 #include <ranges>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "schedule/made_order.h"
 
 namespace stowplan {
@@ -22,7 +23,7 @@ std::vector<CompId> ListComputations(const Module& module, ComputationList kind)
   for (size_t i = 0; i < module.computations.size(); ++i) list.emplace_back(i);
   if (module.format != hlo::Format::kProto) return list;
   if (kind == ComputationList::kById) {
-    std::ranges::stable_sort(list, {}, [&](CompId id) { return module.computations[id].proto_id; });
+    StableSort(list, {}, [&](CompId id) { return module.computations[id].proto_id; });
     return list;
   }
   std::vector<uint8_t> is_async(module.computations.size(), 0);
@@ -34,7 +35,7 @@ std::vector<CompId> ListComputations(const Module& module, ComputationList kind)
       if (module.instructions[root].opcode == hlo::Opcode::kSlice) is_async[callee.index] = 1;
     }
   }
-  std::ranges::stable_sort(list, {}, [&](CompId id) {
+  StableSort(list, {}, [&](CompId id) {
     return is_async[id.index] == 0 ? std::numeric_limits<int64_t>::min()
                                    : module.computations[id].proto_id;
   });

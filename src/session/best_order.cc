@@ -18,16 +18,16 @@
 namespace stowplan {
 namespace {
 
-// Beyond this many instructions outside of fusions, a glance would take longer than the rest of a
-// page.
+// With more instructions than this outside of fusions, the glance would take longer than everything
+// else on a page.
 constexpr size_t kMostGlanced = 50'000;
 
-// Takes less main memory than `best`, and no more fast memory.
+// Whether `a` takes less main memory than `best`, and no more fast memory.
 bool IsBetter(const PlannedModule& a, const PlannedModule& best, int64_t fast) {
   return BytesIn(a, 0) < BytesIn(best, 0) && (fast < 0 || BytesIn(a, fast) <= BytesIn(best, fast));
 }
 
-// The module in an order that is better by one of the objectives; null if there is none.
+// The module in an order that is better by one of the objectives; `module` is null without one.
 struct Candidate {
   std::shared_ptr<const hlo::Module> module;
   order::ReorderedComputation entry;
@@ -51,8 +51,8 @@ Result<Candidate> FindCandidate(const Prepared& prepared, order::Objective objec
   return candidate;
 }
 
-// The sections of the search, and of the orders before and after if they are not in these: the
-// search knows callees only in their new orders, and another objective may have won.
+// The sections of the search. The orders before and after get sections of their own if the search's
+// do not cover them: it knows callees only in their new orders, and another objective may have won.
 Result<std::string> WriteCertificate(const Prepared& prepared, const PlannedModule& best,
                                      const Candidate& searched, const OrderFacts& facts) {
   const Rules& rules = prepared.setting.rules;
@@ -72,7 +72,7 @@ Result<std::string> WriteCertificate(const Prepared& prepared, const PlannedModu
   return out;
 }
 
-// The plan for another order; absent if there is no sound one, or if its load exceeds `most_load`.
+// The plan for a different order; absent if none is sound, or if the load exceeds `most_load`.
 std::optional<PlannedModule> TryOrder(std::shared_ptr<const hlo::Module> module,
                                       const Prepared& prepared, const PlannedModule& given,
                                       const PlanOptions& options, int64_t most_load) {
@@ -83,12 +83,12 @@ std::optional<PlannedModule> TryOrder(std::shared_ptr<const hlo::Module> module,
   return TryModule(std::move(module), prepared.setting, given, options);
 }
 
-// Of two orders of about the same load, the simpler one may be packed better. These are planned if
-// they keep what must be kept, and if their load is near that of the best.
+// Of two orders with about the same load, the simpler one may pack better. Simple orders are
+// planned if they keep what must be kept and their load is close to the best.
 void TrySimpleOrders(const Prepared& prepared, const PlannedModule& given,
                      const PlanOptions& options, PlannedModule& best, OrderFacts& facts) {
   const Rules& rules = prepared.setting.rules;
-  // XLA's places in fast memory would be lost, and Stowplan's are larger.
+  // A new order loses XLA's places in fast memory, and Stowplan's own take more of it.
   if (rules.preset_space >= 0) return;
   for (const Scheduler scheduler : kSchedulers) {
     if (options.should_stop && options.should_stop()) return;
@@ -99,7 +99,7 @@ void TrySimpleOrders(const Prepared& prepared, const PlannedModule& given,
         TryOrder(module, prepared, given, options, SaturatingAdd(facts.load, facts.load / 100));
     if (!next || !IsBetter(*next, best, rules.preset_space)) continue;
     const Result<int64_t> load = order::FindPeak(*next->module, *next->analysis, rules);
-    // An order that the bound does not cover would make it wrong.
+    // The bound does not hold for such an order.
     if (!load || *load < facts.bound) continue;
     best = *std::move(next);
     facts.load = *load;
@@ -113,7 +113,7 @@ Result<BestOrder> FindBestOrder(std::string_view lead, const PlannedModule& plan
                                 const PlanOptions& options, bool certifies) {
   PlanOptions in_order = options;
   in_order.scheduler.clear();
-  // There are several plans to make: the first may not take all the time.
+  // Several plans will be made, so the first must not use up all the time.
   in_order.searches_on = false;
   STOWPLAN_TRY(const Prepared prepared, Prepare(planned, in_order));
   STOWPLAN_TRY(PlannedModule best, PlanPrepared(lead, planned, prepared, in_order));
@@ -125,7 +125,7 @@ Result<BestOrder> FindBestOrder(std::string_view lead, const PlannedModule& plan
   const PlannedModule given = best;
   Candidate searched;
   for (const order::Objective objective : order::kObjectives) {
-    // Loads and the bound are those of the objective that counts everything, whichever order wins.
+    // Whichever order wins, loads and the bound come from the objective that counts everything.
     const bool is_all = objective == order::Objective::kAll;
     STOWPLAN_TRY(Candidate candidate,
                  FindCandidate(prepared, objective, options, certifies && is_all));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/stable_sort.h"
 #include "check/check.h"
 #include "hlo/verify.h"
 #include "report/check.h"
@@ -36,7 +37,7 @@ bool HasUnsound(const check::Findings& findings) {
       findings, [](const check::Finding& finding) { return check::IsUnsound(finding.code); });
 }
 
-// What was found, and what could not be decided.
+// Sets the verdict from its findings and from `doubt`, which says what could not be decided.
 void SetSoundness(std::string doubt, Verdict& verdict) {
   if (HasUnsound(verdict.findings)) {
     verdict.soundness = Soundness::kUnsound;
@@ -48,7 +49,7 @@ void SetSoundness(std::string doubt, Verdict& verdict) {
   }
 }
 
-// What follows from the report alone.
+// The verdict that follows from the report alone.
 Verdict ReportVerdict(const PlannedModule& planned) {
   Verdict verdict = {.reason = {}, .is_by_report = true};
   check::Verdict checked = check::CheckReport(*planned.report);
@@ -62,10 +63,10 @@ Verdict ReportVerdict(const PlannedModule& planned) {
   return verdict;
 }
 
-// A verdict by execution, which alone decides whether the plan is sound, for plans that are given
-// and for those that are made. Live ranges are XLA's own estimate, coarser than what it plans with:
-// the program itself says more reliably whether two of them overlap. Where the report merely
-// contradicts itself, the program's answer comes first.
+// The verdict if there is a program. Its execution alone decides whether a plan is sound, whether
+// the plan was given or made here. Live ranges are XLA's own estimate, coarser than the ones it
+// plans with, so the program is the better judge of whether two values overlap. Findings about a
+// report that merely contradicts itself come last.
 Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   Verdict verdict = {.reason = {},
                      .findings = std::move(executed.findings),
@@ -74,7 +75,7 @@ Verdict MergedVerdict(check::Verdict executed, Verdict of_report) {
   std::ranges::copy_if(
       of_report.findings, std::back_inserter(verdict.findings),
       [](const check::Finding& finding) { return !check::IsUnsound(finding.code); });
-  std::ranges::stable_sort(verdict.findings, [](const auto& a, const auto& b) {
+  StableSort(verdict.findings, [](const auto& a, const auto& b) {
     return check::IsUnsound(a.code) && !check::IsUnsound(b.code);
   });
   SetSoundness(std::move(executed.doubt), verdict);
@@ -88,8 +89,8 @@ Result<check::Certified> Execute(const PlannedModule& planned, const Target& tar
   return check::Certified{.verdict = std::move(verdict), .certificate = {}};
 }
 
-// The finding that even a plan without any sharing has: the program lacks a copy, so no plan for it
-// is sound. Absent when the plan itself is to blame.
+// A finding that remains even if no two values share memory. Then the program lacks a copy, and no
+// plan for it is sound. Absent if the plan itself is to blame.
 std::optional<check::Finding> FindMissingCopy(const Prepared& prepared,
                                               const Assignment& assignment) {
   const hlo::Module& module = *prepared.module;
@@ -163,8 +164,8 @@ Result<Checked> CheckPlanned(PlannedModule planned, const PlanOptions& options,
     subject.verdict = MergedVerdict(std::move(executed->verdict), std::move(subject.verdict));
     return checked;
   }
-  // The program is there but could not be executed: a report that does not contradict itself is
-  // not enough.
+  // There is a program, but it could not be executed. A consistent report does not make up for
+  // that.
   subject.verdict.is_by_report = false;
   if (subject.verdict.soundness != Soundness::kUnsound) {
     subject.verdict.soundness = Soundness::kUnchecked;

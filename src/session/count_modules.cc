@@ -31,8 +31,8 @@ Result<CountedModule> CountModule(const InputModule& module, const PlanOptions& 
   return counted;
 }
 
-// A dump may be larger than the memory, so what was read is released. The largest module is the one
-// most likely to be used next, so its files are kept. The last module is new.
+// A dump may be larger than main memory, so files are released once they have been read. Only the
+// largest module, the one most likely to be used next, keeps its files. The last row is the newest.
 void KeepLargest(const std::vector<CountedModule>& modules, size_t& largest) {
   const size_t last = modules.size() - 1;
   if (last == largest) return;

@@ -15,7 +15,7 @@
 namespace stowplan {
 namespace {
 
-// Where the last line begins; for a text that ends with a newline, after it.
+// Where the last line begins. If the text ends with a newline, that is its end.
 size_t LastLine(std::string_view text) { return text.rfind('\n') + 1; }  // npos + 1 is 0
 
 // Counts the lines of each part of a report, in order.
@@ -77,9 +77,9 @@ class PartCounter {
   std::vector<Part> parts_;
 };
 
-// Whether a file may end without a newline: a sentence about ranges that are not available has
-// none, and neither has a value list of 2024, when XLA forgot it after each value. (In the files
-// of that time live ranges follow.)
+// Whether a file may end without a newline. The sentence that live ranges are not available has
+// none. Nor do value lists of 2024, when XLA forgot the newline after each value. (In files of that
+// time, live ranges follow the list.)
 bool MayLackNewline(const report::Report& report, const Source& source) {
   if (report.live_ranges && report.live_ranges->is_unavailable) return true;
   return report::KindOf(source) == report::FileKind::kValueList &&
@@ -98,9 +98,9 @@ int64_t CountUnplaced(const report::Report& report) {
   });
 }
 
-// The rules below hold in every dump we have seen: allocations without values are temporaries that
-// a TPU keeps for itself; the value list has exactly the values of the assignment; and live ranges
-// follow it in every combined file that has texts of instructions.
+// The rules below hold in every dump we have seen. Allocations without values are temporaries that
+// a TPU reserves. The value list has exactly the values of the assignment. Live ranges follow it in
+// every combined file that contains instructions as text.
 
 // Why the assignment at the end of a file is incomplete.
 std::string MissingBehindAssignment(const report::Report& report, std::string_view text) {
@@ -127,7 +127,7 @@ std::string MissingBehindValues(const report::Report& report, bool is_combined) 
   return is_combined && has_texts ? "the live ranges are missing" : "";
 }
 
-// The same for live ranges: the tree has what the list has.
+// The same for live ranges: the tree must have the values of the list.
 std::string MissingBehindRanges(const report::LiveRanges& ranges) {
   if (!ranges.has_tree) return {};
   int64_t listed = 0;
@@ -138,7 +138,7 @@ std::string MissingBehindRanges(const report::LiveRanges& ranges) {
   return "the stack tree lacks " + HumanAndExactBytes(listed - in_tree) + " of the list above it";
 }
 
-// Why a file is incomplete although all its lines are understood. Empty when nothing says so.
+// Why a file is incomplete although all its lines are understood. Empty if nothing suggests that.
 std::string MissingEnd(const report::Report& report, const Source& source) {
   const std::string_view text = source.bytes();
   const report::FileKind kind = report::KindOf(source);

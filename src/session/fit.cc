@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "check/same_results.h"
 #include "cost/machine.h"
 #include "cost/work.h"
@@ -24,7 +25,8 @@
 namespace stowplan {
 namespace {
 
-// Lines take time for the whole program, so not every point of a long curve has them.
+// Finding the lines of one point takes a pass over the program, so on a long curve only some points
+// have them.
 constexpr size_t kMostPointsWithLines = 48;
 
 cost::Machine MachineFor(const FitOptions& options, const Target& target) {
@@ -43,17 +45,17 @@ std::vector<double> CostsOf(const hlo::Module& module, const Target& target,
   });
 }
 
-// What all instructions of the entry cost together.
+// The cost of the entry computation: the sum over its instructions.
 double WholeCostOf(const hlo::Module& module, std::span<const double> costs) {
   double sum = 0;
   for (const hlo::InstrId id : module.schedule_of(module.entry)) sum += costs[id.index];
   return sum;
 }
 
-// The program that was given, and where the rows of a changed one come from.
+// The given program, and where the rows of a changed one come from.
 struct Given {
   std::shared_ptr<const hlo::Module> module;
-  std::optional<hlo::Origins> origins = {};  // nothing: it is not changed
+  std::optional<hlo::Origins> origins = {};  // absent: the program is unchanged
 };
 
 class Fitter {
@@ -72,14 +74,13 @@ class Fitter {
     facts.curve = {{0, facts.ordered_bytes}};
     const std::vector<double> costs =
         CostsOf(*ordered_.module, prepared_.setting.rules.target, options_);
-    if (options_.model == CostModel::kMachine)
-      facts.machine = MachineFor(options_, prepared_.setting.rules.target).name;
+    SetWork(costs, facts);
     std::optional<Entry> exact;
     if (!given_.origins) {
       STOWPLAN_TRY(exact, EntryBy(Unaligned(prepared_.setting.rules), costs));
       const fit::LoopSlack slack = fit::FindLoopSlack(*ordered_.module);
       SetBound(slack, *exact, facts);
-      // What loops would save by handing on less is not part of the task's costs.
+      // The task's costs do not include what loops would save by handing on less.
       if (!slack.loops.empty()) exact.reset();
     }
     if (options_.uses_recompute) {
@@ -108,11 +109,21 @@ class Fitter {
     entry.task = fit::FindTask(around, entry.graph, costs);
     return entry;
   }
-  // What is last in an allocation is not rounded up, so a bound may not count on it.
+  // The last value of an allocation is not rounded up, so a bound must not rely on alignment.
   static Rules Unaligned(Rules rules) {
     rules.alignment = 1;
     std::ranges::fill(rules.space_alignments, 0);
     return rules;
+  }
+
+  void SetWork(std::span<const double> costs, FitFacts& facts) const {
+    const Target& target = prepared_.setting.rules.target;
+    const std::vector<cost::Work> works = cost::FindWork(*ordered_.module, target);
+    for (const hlo::InstrId id : ordered_.module->schedule_of(ordered_.module->entry))
+      facts.work += works[id.index];
+    if (options_.model != CostModel::kMachine) return;
+    facts.machine = MachineFor(options_, target).name;
+    facts.seconds = WholeCostOf(*ordered_.module, costs);
   }
 
   void SetBound(const fit::LoopSlack& slack, Entry& entry, FitFacts& facts) const {
@@ -121,7 +132,7 @@ class Fitter {
         fit::FindBound(entry.task, has_slack ? Loosen(slack, entry) : std::vector<uint8_t>(),
                        options_.plan.should_stop);
     for (const report::Allocation& allocation : ordered_.report->allocations.rows()) {
-      // A constant may be one that is not needed without a stack.
+      // Some constants may be needed only for a stack.
       const bool is_fixed = (allocation.is_constant && !has_slack) ||
                             (allocation.parameter && !allocation.is_maybe_live_out);
       if (allocation.color == 0 && is_fixed && !allocation.is_thread_local)
@@ -134,7 +145,7 @@ class Fitter {
       facts.witness = ordered_.module->name(entry.graph.instructions[bound.witness]);
   }
 
-  // Leaves out of the task what loops need not hand on. Returns which nodes may not be there then.
+  // Removes from the task what loops need not hand on. Returns the nodes that may go with it.
   [[nodiscard]] std::vector<uint8_t> Loosen(const fit::LoopSlack& slack, Entry& entry) const {
     const Analysis& analysis = *ordered_.analysis;
     std::vector<uint8_t> is_loose(analysis.buffers.size(), 0);
@@ -148,7 +159,7 @@ class Fitter {
     for (fit::Node i = 0; i < entry.task.size(); ++i) {
       const hlo::InstrId id = entry.graph.instructions[i];
       is_gone[i] = slack.may_go[id.index];
-      // Loops may be inside of what is called.
+      // The callee may contain loops.
       if (!ordered_.module->called_by(id).empty()) {
         entry.task.problem.inner[i] = 0;
         entry.task.problem.least_inner[i] = 0;
@@ -184,8 +195,8 @@ class Fitter {
       };
     }
     const fit::Curve curve = fit::Search(task, search);
-    // What the plan has besides the load: arguments that stay, constants, and what cannot be
-    // packed.
+    // What the plan holds besides the load: arguments that stay, constants, and what packing
+    // wastes.
     const int64_t besides = facts.ordered_bytes - curve[0].peak;
     facts.curve.clear();
     for (const fit::Point& point : curve)
@@ -217,13 +228,13 @@ class Fitter {
         chosen.planned = *std::move(plan);
       }
       if (!options_.budget) break;
-      // As much lower as the plan is too high.
+      // Aim lower by as much as the plan is too high.
       aim -= std::max<int64_t>(bytes - *options_.budget, 0);
     }
     return curve.back().sequence;
   }
 
-  // What is best for less memory may run in yet another order.
+  // With repetitions, a different order may be best.
   void ArrangeAgain(Fitted& fitted, FitFacts& facts) const {
     PlanOptions options = options_.plan;
     options.scheduler = kBestOrder;
@@ -234,7 +245,7 @@ class Fitter {
     facts.bytes = BytesIn(fitted.planned, 0);
   }
 
-  // `applied`: where the rows of `module` come from in this program's module; none: it is that.
+  // `applied` says where the rows of `module` come from; null if `module` is this program's own.
   [[nodiscard]] ProtoOrigins OriginsOf(const hlo::Module& module,
                                        const hlo::Origins* applied) const {
     ProtoOrigins ids;
@@ -302,7 +313,7 @@ class Fitter {
   const Given given_;
 };
 
-// Programs whose loops hand on less, each with all that can be done for any other.
+// Tries programs whose loops hand on less, and fits each of them like any other program.
 class LoopFitter {
  public:
   LoopFitter(const PlannedModule& ordered, const FitOptions& options, const PlanOptions& wanted,
@@ -314,7 +325,7 @@ class LoopFitter {
         costs_(CostsOf(*ordered.module, target(), options)),
         whole_(WholeCostOf(*ordered.module, costs_)) {}
 
-  // Takes the better one into `best`.
+  // Updates `best` if one of them is better.
   void Run(Fitted& best) const {
     if (whole_ <= 0) return;
     check::SameResults results(*ordered_.module);
@@ -392,7 +403,7 @@ class LoopFitter {
     return repeats;
   }
 
-  // What fits at the least cost, otherwise what needs the least memory.
+  // Prefers what fits into the budget, at the least cost; if neither fits, the least memory.
   [[nodiscard]] bool IsBetter(const FitFacts& a, const FitFacts& b) const {
     const int64_t budget = options_.budget.value_or(0);
     const bool fits = a.bytes <= budget;
@@ -403,8 +414,7 @@ class LoopFitter {
   void Merge(Fitted fitted, Fitted& best) const {
     std::vector<FitPoint> points = best.facts.curve;
     std::ranges::copy(fitted.facts.curve, std::back_inserter(points));
-    std::ranges::stable_sort(points, {},
-                             [](const FitPoint& p) { return std::pair(p.cost, p.bytes); });
+    StableSort(points, {}, [](const FitPoint& p) { return std::pair(p.cost, p.bytes); });
     std::vector<FitPoint> curve;
     for (const FitPoint& point : points) {
       if (curve.empty() || point.bytes < curve.back().bytes) curve.push_back(point);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cost/work.h"
 #include "proto/rewrite.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/plan.h"
@@ -103,6 +104,8 @@ struct FitFacts {
   std::vector<FitRepeat> repeats;  // by instruction, in the order of the first repetition
 
   std::string machine;  // whose figures were used; empty: none
+  cost::Work work;      // of the program as it was given
+  double seconds = 0;   // that this takes by those figures; 0: none were used
   // What is donated, how that is written in JAX, and what the program takes then in its own order.
   std::vector<FitDonation> donated;
   std::string donation_spelling;

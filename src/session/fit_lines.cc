@@ -8,14 +8,15 @@
 #include <string_view>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "explain/own_line.h"
 #include "report/summary.h"
 
 namespace stowplan {
 namespace {
 
-// "jit(step)/transpose(jvp(layer_3))/dot_general" as jit(step), layer_3, dot_general: what JAX
-// wraps around a name says how it is used, not where it is.
+// Splits "jit(step)/transpose(jvp(layer_3))/dot_general" into jit(step), layer_3, dot_general. The
+// wrappers that are dropped say how a name is used, not where it is.
 std::vector<std::string_view> PiecesOf(std::string_view op_name) {
   std::vector<std::string_view> pieces;
   while (!op_name.empty()) {
@@ -39,7 +40,7 @@ struct Numbered {
   std::string_view stem;  // "layer_"
   int64_t number = 0;
 };
-// Nothing if there is no number, or nothing else.
+// Absent if `piece` has no number, or is nothing but a number.
 std::optional<Numbered> NumberedOf(std::string_view piece) {
   const size_t last = piece.find_last_not_of("0123456789");
   if (last == std::string_view::npos || last + 1 == piece.size()) return std::nullopt;
@@ -80,7 +81,7 @@ std::string WordsOf(std::string_view stem, std::vector<int64_t> numbers) {
   return out;
 }
 
-// JAX's name for what is done; the op_name of an argument is no such name.
+// JAX's name for the operation. The op_name of an argument is not one.
 std::string_view OperationOf(const FitRepeat& repeat) {
   const std::string_view name = repeat.op_name;
   const size_t slash = name.rfind('/');
@@ -92,7 +93,7 @@ std::string_view OperationOf(const FitRepeat& repeat) {
 std::string PartsOf(std::span<const std::string> op_names) {
   if (op_names.empty()) return {};
   const std::vector<std::string_view> first = PiecesOf(op_names[0]);
-  std::string same;  // the part that all are in
+  std::string same;  // the part that contains all of them
   for (size_t depth = 0; depth < first.size(); ++depth) {
     const std::optional<Numbered> numbered = NumberedOf(first[depth]);
     std::vector<int64_t> numbers;
@@ -155,7 +156,7 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
   std::vector<FitLine> lines;
   for (auto& [key, group] : groups) {
     constexpr size_t kMostOperations = 2;
-    std::ranges::stable_sort(group.operations, std::greater(), &Operation::second);
+    StableSort(group.operations, std::greater(), &Operation::second);
     for (size_t i = 0; i < std::min(group.operations.size(), kMostOperations); ++i)
       group.line.operations += (i == 0 ? "" : ", ") + group.operations[i].first;
     if (group.operations.size() > kMostOperations) group.line.operations += ", ...";
@@ -163,8 +164,8 @@ std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {
     if (group.line.is_in_loop && group.line.parts.empty()) group.line.parts = "every trip";
     lines.push_back(std::move(group.line));
   }
-  std::ranges::stable_sort(lines, std::greater(),
-                           [](const FitLine& line) { return std::pair(line.freed, line.bytes); });
+  StableSort(lines, std::greater(),
+             [](const FitLine& line) { return std::pair(line.freed, line.bytes); });
   return lines;
 }
 
@@ -188,7 +189,7 @@ std::vector<FitLine> WithMore(std::span<const FitLine> lines, std::vector<FitLin
     same->cost += line.cost;
     same->is_in_loop = same->is_in_loop || line.is_in_loop;
   }
-  std::ranges::stable_sort(own, std::greater(), &FitLine::freed);
+  StableSort(own, std::greater(), &FitLine::freed);
   return own;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "base/stable_sort.h"
 #include "fit/find_task.h"
 #include "fit/task.h"
 #include "order/effects.h"
@@ -23,12 +24,12 @@ namespace {
 
 using hlo::Opcode;
 
-// Why a value is in memory at the peak. The first that is true counts.
+// Why a value is in memory at the peak. The first reason that applies counts.
 enum class Keeper : uint8_t {
-  kFixed,     // arguments and constants that are there all the time
-  kArgument,  // donated ones, until they are overwritten
-  kWorking,   // what runs then reads or writes it
-  kInner,     // inside of what runs then
+  kFixed,     // arguments and constants, in memory all the time
+  kArgument,  // donated arguments, until they are overwritten
+  kWorking,   // the instruction at the peak reads or writes it
+  kInner,     // inside the instruction at the peak
   kResult,
   kLoop,
   kAsync,
@@ -36,7 +37,7 @@ enum class Keeper : uint8_t {
   kInPlace,
   kBound,  // tuples, control dependencies, fast memory
   kAgain,
-  kPlan,  // nothing is there, but the plan's allocations have no use for it elsewhere
+  kPlan,  // unused at the peak: the plan needs these bytes at other times
 };
 struct KeeperWords {
   std::string_view kind;
@@ -73,7 +74,7 @@ class ObstacleFinder {
       nodes_[graph_.instructions[node].index] = static_cast<fit::Node>(node);
   }
 
-  // `time` is that of the plan's peak.
+  // `time` is the time of the plan's peak.
   void Find(int64_t time) {
     const std::vector<double> costs(module_.instructions.size(), 1);
     const fit::Task task = fit::FindTask(around_, graph_, costs);
@@ -106,12 +107,13 @@ class ObstacleFinder {
   }
 
  private:
-  // There all the time.
+  // Whether it is in use all the time.
   static bool IsFixed(const report::Allocation& allocation) {
     return allocation.is_constant || (allocation.parameter && !allocation.is_maybe_live_out);
   }
 
-  // What the entry computation runs then. Loops and branches stand before what calls them.
+  // The node of the entry computation that runs at `time`. Loop bodies and branches come before the
+  // instruction that calls them.
   [[nodiscard]] fit::Node NodeAt(int64_t time) const {
     const std::vector<hlo::InstrId>& sequence = planned_.analysis->schedule.sequence;
     for (auto at = static_cast<size_t>(std::max<int64_t>(time, 0)); at < sequence.size(); ++at) {
@@ -120,7 +122,7 @@ class ObstacleFinder {
     return fit::kNoNode;
   }
 
-  // Lives that share their bytes.
+  // Counts the lives of each buffer: those share their bytes.
   void CountBuffers(const fit::Task& task) {
     for (const uint32_t buffer : task.buffers) {
       if (buffer >= counts_.size()) counts_.resize(size_t{buffer} + 1, 0);
@@ -162,7 +164,7 @@ class ObstacleFinder {
     row.source = std::move(origin.source);
   }
 
-  // The rest of what the plan takes, so that the rows add up to it.
+  // Adds the rest of the plan's bytes, so that the rows add up to its size.
   void AddUnused() {
     int64_t sum = 0;
     for (const FitObstacle& row : rows_) sum = SaturatingAdd(sum, row.bytes);
@@ -177,7 +179,7 @@ class ObstacleFinder {
       rows_[i].words = kKeepers[i].words;
       facts_.obstacles.push_back(std::move(rows_[i]));
     }
-    std::ranges::stable_sort(facts_.obstacles, std::greater(), &FitObstacle::bytes);
+    StableSort(facts_.obstacles, std::greater(), &FitObstacle::bytes);
   }
 
   const PlannedModule& planned_;

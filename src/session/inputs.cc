@@ -44,7 +44,7 @@ bool IsCompressed(std::string_view head) {
   return head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd");
 }
 
-// The first bytes of a file whose name tells nothing, decompressed if need be.
+// The first bytes of a file whose name says nothing, decompressed if necessary.
 std::string HeadOf(const InputFile& file) {
   if (!file.source()) {
     std::string head = Head(file.path);
@@ -62,8 +62,8 @@ std::string FolderName(const fs::path& folder) {
   return path.filename().string();
 }
 
-// Files below `folder`, by path. What is neither a file nor a directory is left out, and so are
-// directories that may not be read.
+// Files below `folder`, sorted by path. Leaves out what is neither a file nor a directory, and
+// directories that cannot be read.
 Result<std::vector<DumpFile>> ListDirectory(const std::string& folder, Inputs& inputs) {
   std::error_code error;
   const auto open = [](const fs::path& path, std::error_code& why) {
@@ -142,7 +142,7 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
   report::DumpDirectory directory = report::FindModules(files);
   for (std::vector<report::DumpModule>* const modules : {&directory.modules, &directory.programs}) {
     for (report::DumpModule& module : *modules) {
-      // The file's name is only a compiler stage: the folder says what it is about.
+      // The file is named only after a compiler stage; the folder has the module's name.
       if (module.name == module.stage) module.name = FolderName(folder);
     }
   }
@@ -157,7 +157,7 @@ Result<bool> AddDirectory(const std::string& folder, Inputs& inputs) {
   return true;
 }
 
-// What a file on its own is: by its name, by its first bytes, by its extension.
+// What kind of file this is, judging by its name, its first bytes, and its extension.
 report::DumpFileName NameOf(const InputFile& file, const std::string& head) {
   report::DumpFileName name =
       report::ClassifyDumpFile({.path = file.path, .size = 1, .head = head});
@@ -175,7 +175,7 @@ report::DumpFileName NameOf(const InputFile& file, const std::string& head) {
   return name;
 }
 
-// The name for a module that came through a pipe whose path tells nothing; else empty.
+// The name for a module from a pipe whose path says nothing; otherwise empty.
 std::string PipeName(std::string_view path) {
   if (path == "-" || path == "/dev/stdin") return "<stdin>";
   constexpr std::string_view kDescriptors = "/dev/fd/";  // as shells name <(command)
@@ -183,7 +183,7 @@ std::string PipeName(std::string_view path) {
   return "<fd " + std::string(path.substr(kDescriptors.size())) + ">";
 }
 
-// One module from files that were named one by one; absent when two of them are of the same kind.
+// One module from files that were named one by one; absent if two of them are of the same kind.
 Result<std::optional<InputModule>> AsOneModule(const std::vector<InputFile>& named) {
   InputModule module;
   InputFiles files;
@@ -267,7 +267,7 @@ Result<Inputs> Open(const std::vector<std::string>& paths) {
       continue;
     }
     InputFile file{.path = path, .is_named = true};
-    // Standard input and other pipes are read at once. For what is missing, the system says why.
+    // Standard input and other pipes are read at once. If a file is missing, the system says why.
     if (path == "-" || !fs::is_regular_file(path, error)) {
       STOWPLAN_TRY([[maybe_unused]] const std::shared_ptr<const Source> source, Read(file));
     }
@@ -290,9 +290,9 @@ void AddNeighbours(InputFiles& files) {
   std::string stem;
   for (const std::optional<InputFile>& file : files.files) {
     if (!file) continue;
-    if (!stem.empty()) return;  // there are several: these were meant
+    if (!stem.empty()) return;  // several files: the user meant exactly these
     if (file->is_in_memory) return;
-    if (!file->is_named) return;  // from a directory, whose files have been paired
+    if (!file->is_named) return;  // from a directory, whose files are already paired
     stem = report::ParseDumpFileName(file->path).stem;
     if (stem.empty()) return;
   }
@@ -304,7 +304,7 @@ void AddNeighbours(InputFiles& files) {
     const report::DumpFileName name = report::ParseDumpFileName(path);
     if (name.stem != stem || name.kind >= DumpFileKind::kOther) continue;
     std::optional<InputFile>& place = files.file(name.kind);
-    // A pipe would wait for somebody to write into it.
+    // Reading a pipe would wait for a writer.
     std::error_code ignored;
     if (!place && it->is_regular_file(ignored)) place = InputFile{.path = path};
   }

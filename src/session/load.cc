@@ -20,7 +20,7 @@ namespace {
 
 using report::DumpFileKind;
 
-// The module's own file: no report lies beside it. It may hold a plan; else one is made.
+// For a module's file without reports beside it. It may contain a plan; otherwise one is made.
 Result<PlannedModule> LoadProgram(const InputModule& module, const InputFiles& files,
                                   const PlanOptions& options) {
   const DumpFileKind kind = files.has(DumpFileKind::kModuleProto) ? DumpFileKind::kModuleProto
@@ -41,7 +41,7 @@ Result<PlannedModule> LoadProgram(const InputModule& module, const InputFiles& f
   }
   PlanOptions as_xla = options;
   as_xla.policy = Policy::kXla;
-  // A caller in Python may not have wanted one.
+  // A caller in Python may not want one.
   const std::string_view lead = options.speech == Speech::kPython
                                     ? "planned as XLA does"
                                     : "there is no plan, so one is made as XLA does";
@@ -72,7 +72,7 @@ Result<PlannedModule> LoadFiles(const InputModule& module, InputFiles files,
   return planned;
 }
 
-// The setting of a given plan; absent when it cannot be told, or when the program cannot be
+// The setting of a given plan; absent if it cannot be determined, or if the program cannot be
 // analysed.
 std::optional<Setting> SettingOf(const PlannedModule& planned, const PlanOptions& options) {
   if (!planned.module || !IsScheduled(*planned.module)) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Temporaries> FindTemporaries(const PlannedModule& planned,
                              .setting = *setting,
                              .analysis = std::make_shared<const Analysis>(*analysis),
                              .notes = {}};
-  // Where XLA's places in fast memory are unknown, ours serve: the figures need only sizes.
+  // If XLA's places in fast memory are unknown, ours will do: the figures need only sizes.
   const Result<std::optional<Preset>> preset = FindPreset(prepared, planned, {});
   const Result<Assignment> assignment =
       Assign(*planned.module, *prepared.analysis, setting->rules, preset ? *preset : std::nullopt);

@@ -62,7 +62,8 @@ class Loader {
     files_.file(kind).reset();
   }
 
-  // Reads all report files; those that are only near by and cannot be read are left out.
+  // Reads all report files. Those that merely lie beside the input are left out if they cannot be
+  // read.
   Result<bool> ReadTexts() {
     constexpr std::array kKinds = {DumpFileKind::kAssignment, DumpFileKind::kValueList,
                                    DumpFileKind::kLiveRanges, DumpFileKind::kUsage};
@@ -87,7 +88,7 @@ class Loader {
         planned_.sources = std::move(sources);
         return true;
       }
-      // The file with the first mistake, unless everything depends on it.
+      // Leaves out the file with the first mistake, unless everything depends on it.
       const auto bad = std::ranges::find_if(kKinds, [&](DumpFileKind kind) {
         return files_.has(kind) && files_.file(kind)->source()->name() == report.error()[0].file;
       });

@@ -26,7 +26,7 @@ void Done(const PlanOptions& options, std::string_view stage) {
   if (options.on_stage) options.on_stage(stage);
 }
 
-// The module with the schedule that is asked for, by default the one with the lowest peak.
+// The module with the requested schedule, by default the one with the lowest peak.
 Result<hlo::Module> Scheduled(const hlo::Module& module, const Rules& rules,
                               const PlanOptions& options, Diagnostics& notes) {
   STOWPLAN_TRY(ScheduleChoice choice, ChooseSchedule(module, rules.target, rules.analysis,
@@ -117,7 +117,8 @@ Result<std::optional<Preset>> FindPreset(const Prepared& prepared, const Planned
   if (planned.report && !planned.is_made())
     return report::PresetFrom(module, *prepared.analysis, *planned.report, space);
   if (module.buffer_assignment.size == 0) return std::nullopt;
-  // A module's own answer helps but is not part of the program: what cannot be read is ignored.
+  // The plan inside a module's file helps but is not part of the program, so one that cannot be
+  // read is ignored.
   const Result<report::Report> report = report::ReportFromModule(module);
   if (!report) return std::nullopt;
   return report::PresetFrom(module, *prepared.analysis, *report, space).value_or(std::nullopt);

@@ -35,8 +35,8 @@ void NotePreset(const Prepared& prepared, const Assignment& assignment,
            OptionText(options.speech, "preset", "REPORT") + " gives XLA's places"));
 }
 
-// A given plan should be the one that the rules lead to. If it is not, the release was not
-// found.
+// A given plan should equal the one that follows from the rules. If it does not, the release was
+// guessed wrong.
 void NoteOtherPlan(const PlannedModule& given, const PlannedModule& made,
                    const PlanOptions& options, Diagnostics& notes) {
   std::map<int64_t, int64_t> temporaries;  // by memory space

@@ -14,8 +14,8 @@
 namespace stowplan {
 namespace {
 
-// Releases whose reports look like this one, but whose plans may differ: the one that is
-// guessed first, the newest before older ones.
+// Releases whose reports look like this one, but whose plans may differ: first the one that was
+// guessed, then the others, newest first.
 std::vector<std::string> LikelyReleases(const report::Report& report) {
   std::vector<std::string> releases = {ReleaseOf(report)};
   for (const std::string_view name : std::views::reverse(ReleaseNames())) {
@@ -69,7 +69,7 @@ Result<Replanned> Replan(const PlannedModule& given, const PlanOptions& options)
                      Fail("stowplan", "the plan is not sound, so it is not given",
                           "the report is wrong, or this is a bug in Stowplan")
                          .error());
-  // What the live ranges leave open follows the given plan.
+  // Where the live ranges leave a choice, the given plan decides.
   if (!verdict.doubt.empty())
     replanned.notes.push_back(Note("the plan is unchecked: " + verdict.doubt));
   return replanned;

@@ -24,7 +24,7 @@ using hlo::InstrId;
 using hlo::Module;
 using report::DumpFileKind;
 
-// Names are unique in a module that XLA wrote. Absent if they are not.
+// Instructions by name; absent if names are not unique, as they are in a module that XLA wrote.
 std::optional<std::unordered_map<std::string_view, InstrId>> IdsByName(const Module& module) {
   std::unordered_map<std::string_view, InstrId> ids;
   ids.reserve(module.instructions.size());
@@ -69,7 +69,7 @@ InputFiles FilesBeside(const std::string& path) {
   return files;
 }
 
-// The report among them. It only helps: what cannot be read is ignored.
+// The report among them. It only helps, so one that cannot be read is ignored.
 std::shared_ptr<const report::Report> ReadReportOf(const std::string& path, InputFiles files) {
   if (!files.has(DumpFileKind::kAssignment)) return nullptr;
   files.file(DumpFileKind::kModuleText).reset();
@@ -104,7 +104,7 @@ std::optional<Module> FollowSequence(const Module& module, const report::Report&
     if (schedule.count != order.size()) return std::nullopt;  // the body of a fusion
     std::ranges::copy(order, scheduled.instruction_pool.begin() + schedule.begin);
   }
-  // The report is not ours: it may have operands after their users.
+  // The report is not ours, so it may list operands after their users.
   if (!hlo::Verify(scheduled).empty()) return std::nullopt;
   return scheduled;
 }

@@ -39,7 +39,7 @@ ResolvedTarget Resolve(std::string_view told, const TargetEvidence& evidence) {
     resolved.target = report::FindReportTarget(*evidence.report);
     resolved.reason = "the sizes in its report";
   }
-  // Pieces of a module, such as what a SparseCore executes, may show little.
+  // A piece of a module, such as the part that a SparseCore executes, may show little.
   if (!resolved.target && !evidence.neighbour.empty()) {
     resolved.target = FindTarget(evidence.neighbour);
     resolved.reason = "the other modules of the dump";
@@ -71,9 +71,9 @@ class WritesReport {
   bool operator()(std::string_view release) const {
     std::optional<report::ReportDialect> other = report::FindReportDialect(release);
     if (!other) return false;
-    // Only parts that the report may lack tell these apart.
+    // These differ only in parts that the report may lack.
     other->parameter_parts = dialect_.parameter_parts;
-    // Rows in no particular order may happen to be sorted.
+    // Unsorted rows may happen to be in order.
     const bool may_be_sorted = other->usage == report::UsageReport::kHashOrder &&
                                dialect_.usage == report::UsageReport::kSorted;
     if (!has_usage_ || may_be_sorted) other->usage = dialect_.usage;
@@ -135,7 +135,7 @@ std::string GuessRelease(const TargetEvidence& evidence, const Target& target) {
           GuessVersion(*evidence.module, backend, WritesReport(*evidence.report, no_usage));
       if (!both.empty()) return std::string(both);
     }
-    // A text that no compiler writes this way tells nothing.
+    // If no compiler writes text this way, it says nothing about the release.
     const auto any = [](std::string_view) { return true; };
     if (GuessVersion(*evidence.module, backend, any).empty()) {
       if (std::string release = ReleaseOf(*evidence.report); !release.empty()) return release;

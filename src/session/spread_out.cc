@@ -11,8 +11,8 @@
 namespace stowplan {
 namespace {
 
-// For each buffer the one whose memory the plan gives it, as a slice of an array that is nothing
-// but its slices; none for all others.
+// For each buffer that is a slice of an array made of nothing but its slices: the buffer whose
+// memory the plan gives it. None for all others.
 std::vector<BufferId> HostsOfSlices(const hlo::Module& module, const Analysis& analysis,
                                     const Assignment& plan) {
   const BufferSet& buffers = analysis.buffers;

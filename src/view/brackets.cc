@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/hlo/opcode.h"
 
@@ -40,7 +41,7 @@ class BracketFinder {
     for (uint32_t i = 0; i < times_.size(); ++i) {
       if (times_[i] >= 0) Look(InstrId(i));
     }
-    std::ranges::stable_sort(brackets_, {}, [](const Bracket& bracket) {
+    StableSort(brackets_, {}, [](const Bracket& bracket) {
       return std::tuple(bracket.start, -bracket.end, bracket.kind == BracketKind::kAsync);
     });
     // Operations beside each other may overlap in part: each takes the first line that is free.

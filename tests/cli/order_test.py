@@ -66,6 +66,26 @@ class Order(CliCase):
 
         self.assertLess(total("--policy=best", "--schedule=best") + 39000, total("--policy=best"))
 
+    def test_cycles_are_errors(self):
+        for name, line in (("operands", "second = f32[] negate(r)"), ("itself", "second = f32[] negate(second)"),
+                           ("control", "second = f32[] negate(first), control-predecessors={r}")):
+            old = "second = f32[] reduce(two, zero), dimensions={0}, to_apply=sum"
+            self.assertIn(old, WASTEFUL)
+            self.write(f"{name}.txt", WASTEFUL.replace(old, line))
+            answer = self.order(f"{name}.txt")
+            self.assertEqual(answer.code, 2, answer)
+            self.assertIn("error: there is no instruction", answer.err)
+
+    def test_one_value_with_many_users(self):
+        users = range(20_000)
+        lines = ["HloModule star, is_scheduled=true", "ENTRY e {", "  x = f32[] parameter(0)",
+                 "  w = f32[8]{0} broadcast(x), dimensions={}", *(f"  u{k} = f32[8]{{0}} negate(w)" for k in users),
+                 f"  ROOT c = f32[160000]{{0}} concatenate({', '.join(f'u{k}' for k in users)}), dimensions={{0}}", "}"]
+        self.write("star.txt", "\n".join(lines) + "\n")
+        answer = self.order("star.txt")
+        self.assertEqual(answer.code, 0, answer)
+        self.assertIn("optimal", answer.out)
+
     def test_wrong_use(self):
         for how in ("x", "%", "101%", "-1%", "10"):
             answer = self.order("m.txt", f"--overlap={how}")

@@ -48,11 +48,6 @@ void CheckLevels(const Counts& counts, const std::map<std::string, int>& levels)
   EXPECT_EQ(counts.size(), levels.size());
 }
 
-std::string ReadAll(const std::string& file) {
-  const auto source = ReadSource(file);
-  return source ? std::string((*source)->bytes()) : std::string();
-}
-
 struct Planned {
   Report report;
   ReportStyle style;
@@ -125,7 +120,7 @@ Counts ComparePlans(const std::vector<std::string>& files, Group group) {
     const ReportDialect& dialect = plan->style.dialect;
     const std::string archive = group(file);
     const auto compare = [&](std::string_view ending, const std::string& ours, bool sorted) {
-      const std::string theirs = ReadAll(sibling(ending));
+      const std::string theirs = BytesOf(sibling(ending));
       const bool is_equal =
           sorted ? WithSortedUses(ours) == WithSortedUses(theirs) : ours == theirs;
       Count(counts, archive + " " + std::string(ending) + (sorted ? ", uses in any order" : ""),
@@ -250,7 +245,7 @@ TEST(CorpusAssign, ReportsFromTextsEqualXlasAsFarAsTextTells) {
     if (!std::filesystem::exists(assignment) || ArchiveOf(file) == "scale") continue;
     const Result<Planned> plan = Plan(file, assignment);
     ASSERT_TRUE(plan.has_value()) << file << "\n" << Render(plan.error());
-    const std::string theirs = ReadAll(assignment);
+    const std::string theirs = BytesOf(assignment);
     const std::string ours = WriteAssignment(plan->report, plan->style.dialect);
     std::string name = ArchiveOf(file);
     if (name == "dialects") name = FolderOf(file);
@@ -261,7 +256,7 @@ TEST(CorpusAssign, ReportsFromTextsEqualXlasAsFarAsTextTells) {
     Count(counts, name + " assignment without numbers",
           WithoutNumbers(ours) == WithoutNumbers(theirs));
     const std::string live_file = Sibling(file, ".txt", "-live-range.txt");
-    const std::string all = std::filesystem::exists(live_file) ? ReadAll(live_file) : theirs;
+    const std::string all = std::filesystem::exists(live_file) ? BytesOf(live_file) : theirs;
     const size_t at = all.find("HloLiveRange");
     Count(counts, name + " live ranges",
           at != std::string::npos &&

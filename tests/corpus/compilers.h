@@ -74,8 +74,8 @@ inline std::string FolderOf(const std::string& file) {
   return std::next(std::filesystem::relative(file, STOWPLAN_CORPUS_DIR).begin())->string();
 }
 
-// Folders of `oracle` are named so: tpu-v5e-libtpu-0.0.51, cpu-jaxlib-0.10.2-unfused.
-inline std::string OracleVersion(const std::string& folder) {
+// Of an archive with folders like these: tpu-v5e-libtpu-0.0.51, cpu-jaxlib-0.10.2-unfused.
+inline std::string VersionOfFolder(const std::string& folder) {
   const size_t at =
       folder.find("jaxlib-") != std::string::npos ? folder.find("jaxlib-") : folder.find("libtpu-");
   return folder.substr(at, folder.find('-', at + 7) - at);
@@ -83,7 +83,8 @@ inline std::string OracleVersion(const std::string& folder) {
 
 // By the name of its dialect; of all archives.
 inline std::string VersionOf(const std::string& file) {
-  return IsOracle(ArchiveOf(file)) ? OracleVersion(FolderOf(file)) : std::string(CompilerOf(file));
+  return HasCompilersAsFolders(ArchiveOf(file)) ? VersionOfFolder(FolderOf(file))
+                                                : std::string(CompilerOf(file));
 }
 
 // The machine that it was compiled for. Folders of `dialects` are named after the compiler and the
@@ -91,7 +92,8 @@ inline std::string VersionOf(const std::string& file) {
 inline std::string TargetOf(const std::string& file) {
   const std::string archive = ArchiveOf(file);
   const std::string folder = FolderOf(file);
-  if (IsOracle(archive)) return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
+  if (HasCompilersAsFolders(archive))
+    return folder.substr(0, folder.find("lib") - (folder[0] == 't' ? 1 : 4));
   if (archive == "cpu" || archive == "cpu11" || archive == "explain") return "cpu";
   if (archive == "gpu" || archive == "scale") return "gpu";
   if (archive == "tpu") return "tpu-v5e";

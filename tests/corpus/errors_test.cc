@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "check/check.h"
-#include "corpus/corpus_files.h"
+#include "corpus/compilers.h"
 #include "corpus/report_files.h"
 #include "report/from_proto.h"
 #include "report/read.h"
@@ -23,23 +23,15 @@ std::string_view VerdictOf(const Verdict& verdict) {
 
 // MACHINE-COMPILER, VERDICT
 std::pair<std::string, std::string> ExpectedOf(const std::string& file) {
-  const std::filesystem::path inside =
-      std::filesystem::relative(file, STOWPLAN_CORPUS_DIR "/errors");
-  auto part = inside.begin();
-  const std::string machine = part->string();
-  return {machine, (++part)->string()};
-}
-
-std::string_view TargetName(std::string_view machine) {
-  return machine.starts_with("tpu") ? machine.substr(0, machine.find("-libtpu"))
-                                    : machine.substr(0, machine.find('-'));
+  const std::filesystem::path inside = std::filesystem::relative(file, STOWPLAN_CORPUS_DIR);
+  return {FolderOf(file), std::next(inside.begin(), 2)->string()};
 }
 
 TEST(CorpusErrors, AreFound) {
   std::map<std::pair<std::string, std::string>, int> counts;
   for (const std::string& file : FilesBelow(STOWPLAN_CORPUS_DIR "/errors", ".hlo.pb")) {
     const auto expected = ExpectedOf(file);
-    const std::optional<Target> target = FindTarget(TargetName(expected.first));
+    const std::optional<Target> target = FindTarget(TargetOf(file));
     ASSERT_TRUE(target.has_value()) << file;
     const Result<hlo::Module> module = ReadModule(file);
     ASSERT_TRUE(module.has_value()) << file;

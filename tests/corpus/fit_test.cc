@@ -3,6 +3,7 @@
 // is below them, and what is written is the same program. docs/fit.md has figures of larger ones.
 #include "session/fit.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include "fit/loop_pairs.h"
 #include "hlo/print.h"
 #include "hlo/verify.h"
+#include "page/fit_page.h"
 #include "session/write_module.h"
 #include "stowplan/session.h"
 #include "unit/fit/meaning.h"
@@ -86,6 +88,47 @@ TEST(CorpusFit, LowersMemoryAndIsSound) {
   EXPECT_GE(counts.lower, 9);
   EXPECT_EQ(counts.rewritten, counts.lower);
   EXPECT_GE(counts.unrolled, 4);
+}
+
+// A byte less than what is proved to be needed is refused, and the witness is named.
+TEST(CorpusFit, RefusesWhatIsProvedToBeImpossible) {
+  int64_t refused = 0;
+  for (const std::string folder : {"cpu11", "gpu"}) {
+    for (const std::string& file : FilesBelow(STOWPLAN_CORPUS_DIR "/" + folder, ".hlo.pb")) {
+      if (file.find("train") == std::string::npos) continue;
+      Result<hlo::Module> module = ReadModule(file);
+      ASSERT_TRUE(module) << file;
+      module->buffer_assignment = {};
+      PlannedModule planned;
+      planned.name = file;
+      planned.module = std::make_shared<const hlo::Module>(*std::move(module));
+      FitOptions options;
+      options.plan.target = TargetOf(file);
+      options.plan.release = VersionOf(file);
+      options.max_cost = 0;
+      const Result<Fitted> free = Fit(planned, options);
+      ASSERT_TRUE(free) << file << Render(free.error());
+      ASSERT_GT(free->facts.bound, 0) << file;
+      options.budget = free->facts.bound - 1;
+      // Where that is quick, with as much recomputation as there may be.
+      if (planned.module->schedule_of(planned.module->entry).size() <= kMostInstructions)
+        options.max_cost = 1;
+      const Result<Fitted> fitted = Fit(planned, options);
+      ASSERT_TRUE(fitted) << file << Render(fitted.error());
+      EXPECT_EQ(fitted->facts.bound, free->facts.bound) << file;
+      EXPECT_GE(fitted->facts.bytes, fitted->facts.bound) << file;
+      EXPECT_FALSE(page::Fits(fitted->facts, options)) << file;
+      EXPECT_FALSE(fitted->facts.witness.empty()) << file;
+      const std::string page = page::FitPage(*fitted, options);
+      EXPECT_NE(page.find("cannot fit into"), std::string::npos) << file;
+      std::string words = page;
+      std::ranges::replace(words, '\n', ' ');
+      EXPECT_NE(words.find("while `" + fitted->facts.witness + "` runs"), std::string::npos)
+          << page;
+      ++refused;
+    }
+  }
+  EXPECT_GE(refused, 17);
 }
 
 int64_t TemporariesOf(const PlannedModule& planned) {

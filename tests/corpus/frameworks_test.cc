@@ -34,10 +34,6 @@ std::string FrameworkRelease(const std::string& folder) {
   const size_t begin = folder.find('-') + 1;
   return folder.substr(begin, folder.find('-', folder.find('-', begin) + 1) - begin);
 }
-std::string BytesOf(const std::string& file) {
-  const auto source = ReadSource(file);
-  return source ? std::string((*source)->bytes()) : std::string();
-}
 
 // modules; the report of the plan made from the proto equals XLA's, but for the order of uses; the
 // plan is sound; the rules are those of the release

@@ -119,6 +119,15 @@ TEST(Repack, StopsWhereItFits) {
   EXPECT_EQ(hard.bytes_after, lowest.bytes_after);
 }
 
+TEST(Repack, MoreWorkNeedsNoMoreMemory) {
+  int64_t least = RepackedWith(kMlp, {}).bytes_after;
+  for (const double cost : {0.02, 0.05, 0.1, 0.2, 0.4, 1.0}) {
+    const int64_t bytes = RepackedWith(kMlp, {.max_cost = cost}).bytes_after;
+    EXPECT_LE(bytes, least) << cost;
+    least = bytes;
+  }
+}
+
 // Mistakes of a rewriting that computes values again: every one is found.
 TEST(Repack, MistakesWithCopiesAreFound) {
   const auto before = executable::ReadExecutable(*ReadSource(kMlp));

@@ -23,6 +23,12 @@ inline std::string Sibling(const std::string& file, std::string_view from, std::
   return file.substr(0, file.size() - from.size()) + std::string(to);
 }
 
+// The bytes of a file, unpacked; none if it cannot be read.
+inline std::string BytesOf(const std::string& file) {
+  const auto source = ReadSource(file);
+  return source ? std::string((*source)->bytes()) : std::string();
+}
+
 // A report from the files that exist among the given ones.
 inline Result<Report> ReadFiles(const std::vector<std::string>& files) {
   std::vector<std::shared_ptr<const Source>> sources;

@@ -139,10 +139,10 @@ class Runner:
 
     def asynchronous(self):
         """The collectives that this platform takes as a start and an end."""
-        if self.platform.startswith("tpu"):
-            return ("psum", "ppermute", "all_gather")
-        old = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2])) < (0, 10)
-        return () if old else ("psum", "ppermute", "all_gather", "all_to_all", "psum_scatter")
+        jaxlib = tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2]))
+        if self.platform.startswith("tpu"):  # an older jaxlib cannot hand them to libtpu
+            return ("psum", "ppermute", "all_gather") if jaxlib >= (0, 11) else ()
+        return ("psum", "ppermute", "all_gather", "all_to_all", "psum_scatter") if jaxlib >= (0, 10) else ()
 
     def parsed(self, code):
         from jax._src.interpreters import mlir

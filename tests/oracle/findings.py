@@ -113,6 +113,11 @@ def row_by_row(x, y):
     return lax.fori_loop(0, 3, step, x)
 
 
+def scatter_and_flip(x, at):
+    """Finding 9, without a loop: what a scatter starts from is used again after it."""
+    return x.at[at].add(x), jnp.flip(x, 0)
+
+
 def sides(x):
     """Finding 10: one output of a transposition, and one beside it."""
     m = x * x
@@ -160,6 +165,7 @@ def programs():
         yield beside, (real(size, size), real(size // 2, size))
         yield returned_twice, (real(size, size), real(size, size))
         yield row_by_row, (whole(np.int8, -128, 128, 2 * size, 2 * size), whole(np.int8, -128, 128, 2 * size, 2 * size))
+        yield scatter_and_flip, (whole(np.int8, -128, 128, size, size), draw.permutation(size).astype(np.int32))
         yield narrow, (whole(np.int8, -128, 128, 2 * size, 2 * size),)
     for size in (1 << 12, 1 << 20):
         yield own_indices, (whole(np.int32, 0, size, size, 1), whole(np.int32, 1, 1000, size, 1, 1))

@@ -73,6 +73,18 @@ def test_verify_runs_both() -> None:
     assert better.report.is_verified == better.report.is_rewritten
 
 
+def test_verify_takes_keys() -> None:
+    def draw(key: Any, x: Any) -> Any:
+        first, second = jax.random.split(key)
+        return second, jnp.tanh(x @ jax.random.normal(first, (64, 64))) @ x.T
+
+    shape = jax.ShapeDtypeStruct((64, 64), jnp.float32)
+    key = jax.eval_shape(lambda: jax.random.key(0))
+    better = stowplan.repack(jax.jit(draw).lower(key, shape).compile(), verify=True)
+    assert better.report.is_verified or not better.report.is_rewritten
+    assert not any("differ" in refusal for refusal in better.report.refusals)
+
+
 def test_donation_stays() -> None:
     def step(state: Any, x: Any) -> Any:
         y = jnp.sin(state @ x)
@@ -217,3 +229,14 @@ print("temp", c.memory_analysis().temp_size_in_bytes, float(c(jnp.ones((256, 64)
 def test_what_is_not_compiled_is_refused() -> None:
     with pytest.raises(stowplan.ArgumentError, match="Compiled"):
         stowplan.repack(jax.jit(lambda x: x))
+
+
+def test_what_cannot_be_read_stays_as_it_is(monkeypatch: Any) -> None:
+    def fail(*_: Any) -> Any:
+        raise stowplan.ParseError("a container of tomorrow")
+
+    monkeypatch.setattr(sys.modules["stowplan.repack"]._core, "repack", fail)  # type: ignore[attr-defined]
+    compiled = jax.jit(lambda x: x * x).lower(jax.ShapeDtypeStruct((8,), jnp.float32)).compile()
+    better = stowplan.repack(compiled)
+    assert better.compiled is compiled
+    assert better.report.refusals == ("a container of tomorrow",)

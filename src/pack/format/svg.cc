@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/human_bytes.h"
+#include "base/stable_sort.h"
 #include "pack/problem/loads.h"
 #include "pack/problem/pieces.h"
 #include "pack/solve/extract.h"
@@ -167,7 +168,7 @@ class Panel {
         rectangles_.push_back({b, x, y, X(piece.end) - x, Y(plan_.offsets[b] + piece.low) - y});
       });
     }
-    std::ranges::stable_sort(rectangles_, std::ranges::greater(), &Rectangle::area);
+    StableSort(rectangles_, std::ranges::greater(), &Rectangle::area);
     const auto is_thin = [](const Rectangle& r) { return r.width < kThin || r.height < kThin; };
     const auto thin = std::ranges::stable_partition(rectangles_, std::not_fn(is_thin));
     drawn_ = std::min(kMaxRectangles, rectangles_.size() - thin.size());

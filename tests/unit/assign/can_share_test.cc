@@ -41,6 +41,22 @@ TEST(CanShare, ElementwiseInstructionsDo) {
   EXPECT_FALSE(Shares(InEntry("  ROOT y = f32[8,16] copy(x)\n"), "y", "x"));
 }
 
+// One of the two lists that it can search is the shorter one.
+TEST(CanShare, FirstOperandOfManyOrByManyUsers) {
+  const Program many =
+      AnalyzeProgram(InEntry("  a = f32[8,16] negate(x)\n  b = f32[8,16] negate(x)\n"
+                             "  ROOT y = f32[32,16] concatenate(p, a, x, a), dimensions={0}\n"));
+  const auto first = [&](std::string_view user, std::string_view operand) {
+    return FirstOperand(many.module, many.analysis.orders, many.Find(user), many.Find(operand));
+  };
+  EXPECT_EQ(first("y", "p"), 0U);
+  EXPECT_EQ(first("y", "a"), 1U);
+  EXPECT_EQ(first("y", "x"), 2U);
+  EXPECT_EQ(first("y", "b"), 4U);
+  EXPECT_EQ(first("a", "x"), 0U);
+  EXPECT_EQ(first("a", "p"), 1U);
+}
+
 TEST(CanShare, ConstantsAreNeverOverwritten) {
   EXPECT_FALSE(Shares(InEntry("  c = f32[8,16] constant({...})\n  ROOT y = f32[8,16] negate(c)\n"),
                       "y", "c"));

@@ -81,6 +81,20 @@ TEST_F(CostOfProgram, DotMultipliesAndAdds) {
   EXPECT_EQ(dot.launches, 1);
 }
 
+// Matrix units multiply narrow types faster, and do nothing else.
+TEST_F(CostOfProgram, ProductsAreCountedByType) {
+  const Work dot = Of("e", "d");
+  EXPECT_EQ(dot.products, (Products{0, dot.flops, 0, 0}));
+  EXPECT_EQ(Of("body", "f").products, Products());
+  Machine machine = {.flops_per_second = 10};
+  machine.product_speeds = {0.5, 1, 2, 4};
+  machine.element_speed = 0.1;
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 100, .products = {0, 100, 0, 0}}, machine), 10);
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 100, .products = {0, 0, 100, 0}}, machine), 5);
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 100, .products = {}}, machine), 100);
+  EXPECT_DOUBLE_EQ(SecondsOf({.flops = 110, .products = {0, 0, 0, 100}}, machine), 12.5);
+}
+
 TEST_F(CostOfProgram, SlicesAndUpdatesTouchAPart) {
   const Work update = Of("body", "f");
   EXPECT_EQ(update.bytes, 400 + 4 + 400);
@@ -110,6 +124,34 @@ TEST_F(CostOfProgram, KernelsOfALoopRunOneAfterTheOther) {
       EXPECT_EQ(costs[i], 8 * once);
     } else if (module_.name(hlo::InstrId(i)) == "f") {
       EXPECT_EQ(costs[i], cost(works_[i]));
+    }
+  }
+}
+
+// Libraries return memory to work in beside the result, and say what they sum over.
+TEST(CostOfCalls, ProductsOfLibraries) {
+  constexpr std::string_view kCalls = R"(HloModule m, is_scheduled=true
+
+ENTRY e {
+  a = f32[8,16,32]{2,1,0} parameter(0)
+  b = f32[8,32,64]{2,1,0} parameter(1)
+  product = (f32[8,16,64]{2,1,0}, s8[1000000]{0}) custom-call(a, b), custom_call_target="__cublas$lt$matmul", backend_config={"gemm_backend_config":{"dot_dimension_numbers":{"lhs_batch_dimensions":["0"],"lhs_contracting_dimensions":["2"]}}}
+  x = f32[4,10,10,16]{3,2,1,0} parameter(2)
+  k = f32[32,3,3,16]{3,2,1,0} parameter(3)
+  convolution = (f32[4,10,10,32]{3,2,1,0}, u8[1000000]{0}) custom-call(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_o01i->b01f, custom_call_target="__cudnn$convForward"
+  ROOT r = ((f32[8,16,64]{2,1,0}, s8[1000000]{0}), (f32[4,10,10,32]{3,2,1,0}, u8[1000000]{0})) tuple(product, convolution)
+}
+)";
+  const Result<hlo::Module> module = ParseModule(Source::FromBytes("m.hlo", kCalls));
+  ASSERT_TRUE(module) << Render(module.error());
+  const std::vector<Work> works = FindWork(*module, *FindTarget("gpu"));
+  for (size_t i = 0; i < works.size(); ++i) {
+    if (module->name(hlo::InstrId(i)) == "product") {
+      EXPECT_EQ(works[i].flops, 2.0 * 8 * 16 * 32 * 64);
+      EXPECT_EQ(works[i].bytes, 4.0 * 8 * (16 * 32 + 32 * 64 + 16 * 64));
+    } else if (module->name(hlo::InstrId(i)) == "convolution") {
+      EXPECT_NEAR(works[i].flops, 2.0 * 4 * 10 * 10 * 9 * 16 * 32, 1);
+      EXPECT_EQ(works[i].bytes, 4.0 * (4 * 10 * 10 * (16 + 32) + 9 * 16 * 32));
     }
   }
 }

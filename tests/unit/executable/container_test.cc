@@ -23,9 +23,9 @@ std::string Plain() {
       kMade, {Kernel("f", {{0, 0, 64}}, {{2, 0, 64}}), Kernel("g", {{2, 0, 64}}, {{1, 0, 64}})});
 }
 
-std::string Header() {
+std::string Header(uint64_t version = 3) {
   std::string header;
-  AppendVarintField(kHeaderVersion, 3, header);
+  if (version != 0) AppendVarintField(kHeaderVersion, version, header);
   AppendBytesField(kHeaderRuntime, "pjrt_ifrt", header);
   std::string out;
   AppendVarint(header.size(), out);
@@ -76,6 +76,15 @@ TEST(Container, ReadsAndWritesEveryKind) {
     EXPECT_TRUE(LooksLikeExecutable(bytes));
     EXPECT_EQ(Rewritten(bytes), bytes);
   }
+}
+
+TEST(Container, ReadsTheHeaderOfTheFirstVersion) {
+  const std::string bytes = Header(0) + Plain();
+  const auto executable = ReadExecutable(Source::FromBytes("made", bytes));
+  ASSERT_TRUE(executable);
+  EXPECT_EQ(executable->runtime, "pjrt_ifrt");
+  EXPECT_FALSE(executable->container.compile_time);
+  EXPECT_EQ(Rewritten(bytes), bytes);
 }
 
 TEST(Container, FindsTheExecutableInAPickle) {

@@ -61,11 +61,11 @@ TEST(PackSolve, EqualsBruteForceOnSmallProblems) {
 
 // Few problems need more than their load; these do.
 TEST(PackSolve, ProvesOptimaAboveTheLoad) {
-  struct Case {
+  struct Known {
     std::vector<Buffer> buffers;
     int64_t least;
   };
-  const Case cases[] = {
+  const Known cases[] = {
       {{{2, 2, 3},
         {7, 0, 3},
         {3, 1, 2},
@@ -99,7 +99,7 @@ TEST(PackSolve, ProvesOptimaAboveTheLoad) {
         {12, 4, 5}},
        19},
   };
-  for (const Case& c : cases) {
+  for (const Known& c : cases) {
     const Problem problem = {.buffers = c.buffers};
     EXPECT_EQ(LeastHeight(problem), c.least);
     const Answer answer = MustSolve(problem, {});

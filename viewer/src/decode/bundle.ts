@@ -22,7 +22,7 @@ export interface Bundle {
 export function readBundle(buffer: ArrayBuffer): Bundle {
   const start = new Uint8Array(buffer, 0, Math.min(12, buffer.byteLength));
   if (start.length < 12 || new TextDecoder().decode(start.subarray(0, 8)) !== kMagic) {
-    throw new Error('this is not data of stowplan view');
+    throw new Error('this is not data from `stowplan view`');
   }
   const headerLength = new DataView(buffer).getUint32(8, true);
   if (12 + headerLength > buffer.byteLength) throw new Error('the data is cut off in its header');
@@ -31,7 +31,7 @@ export function readBundle(buffer: ArrayBuffer): Bundle {
   );
   const header = JSON.parse(text) as Header;
   if (header.schema !== kSchema) {
-    throw new Error(`the data is of schema ${String(header.schema)}; this page reads ${kSchema}`);
+    throw new Error(`the data has schema ${String(header.schema)}; this page reads ${kSchema}`);
   }
   settle(header);
   const areaStart = Math.ceil((12 + headerLength) / 8) * 8;

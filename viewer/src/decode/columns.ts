@@ -39,7 +39,7 @@ export class ColumnReader {
     const place = this.places[name];
     if (!place) throw new Error(`the data has no column ${name}`);
     if (place.type !== type) {
-      throw new Error(`column ${name} is of type ${place.type}, not ${type}`);
+      throw new Error(`column ${name} has type ${place.type}, not ${type}`);
     }
     const at = this.areaStart + place.at;
     const fits =
@@ -68,9 +68,9 @@ export function checkBegins(name: string, begins: Uint32Array, rows: number, lim
   if (begins.length !== rows + 1)
     throw new Error(`${name} has ${begins.length} rows, not ${rows + 1}`);
   for (let i = 0; i < rows; ++i) {
-    if (begins[i] > begins[i + 1]) throw new Error(`${name} does not grow at row ${i}`);
+    if (begins[i] > begins[i + 1]) throw new Error(`${name} decreases at row ${i}`);
   }
-  if (begins[rows] > limit) throw new Error(`${name} ends outside of its table`);
+  if (begins[rows] > limit) throw new Error(`${name} ends outside its table`);
 }
 
 // Every row is below `limit`, or none where that is allowed.

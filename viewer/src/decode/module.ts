@@ -207,7 +207,7 @@ function readHoles(columns: ColumnReader): HoleTable {
 function check(module: Module): void {
   const { header, values, ops, allocations, frames, shares, uses, aliases, curves, holes } = module;
   if (!Number.isSafeInteger(module.end) || module.end < 0)
-    throw new Error('the end of time is not known');
+    throw new Error('the last moment is not known');
   checkIds('value.op', values.op, ops.count, NONE);
   checkIds('value.allocation', values.allocation, allocations.count, NONE);
   checkIds('value.kind', values.kind, header.kinds.length);

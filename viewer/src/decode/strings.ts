@@ -14,7 +14,7 @@ export class Strings {
       if (ends[i] < last) throw new Error(`string ${i} ends before it begins`);
       last = ends[i];
     }
-    if (last > bytes.length) throw new Error('the last string ends outside of the data');
+    if (last > bytes.length) throw new Error('the last string ends outside the data');
   }
 
   get count(): number {

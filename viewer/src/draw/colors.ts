@@ -13,7 +13,7 @@ export type Coloring = (typeof kColorings)[number];
 export const kColoringLabels: Record<Coloring, string> = {
   kind: 'kind',
   path: 'module path',
-  age: 'length of life',
+  age: 'lifetime',
   padding: 'padding',
   change: 'change',
 };
@@ -47,7 +47,7 @@ const kWheel = [
 ];
 // Light enough at its dark end to stand out on a dark ground.
 const kRamp = ['#42619a', '#5f7590', '#7f8784', '#a59f78', '#cfbd63', '#fee838'];
-export const kChanges = ['in both, as large', 'grew', 'shrank', 'only here'] as const;
+export const kChanges = ['in both, same size', 'grew', 'shrank', 'only here'] as const;
 const kChangeColors = ['#8a94a3', '#d55e00', '#0072b2', '#f0e442'];
 
 export function rgbOf(hex: string): Rgb {

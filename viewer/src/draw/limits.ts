@@ -39,7 +39,7 @@ export function limitsOf(module: Module, layout: Layout, perByte: number): Limit
       free: 0,
       label: `lower bound ${shortSize(bound)}`,
       title: `lower bound: ${exactSize(bound)}`,
-      words: `no plan of the temporaries in ${spaceName(module, space.space)} takes less`,
+      words: `no plan for the temporaries in ${spaceName(module, space.space)} takes less`,
     });
   }
   if (layout.capacity) {
@@ -53,7 +53,7 @@ export function limitsOf(module: Module, layout: Layout, perByte: number): Limit
       title: `capacity: ${exactSize(budget)}`,
       words: hidden
         ? `less ${exactSize(hidden)} of allocations that are not shown`
-        : 'all that the main memory has',
+        : 'the size of the main memory',
     });
   }
   return limits;

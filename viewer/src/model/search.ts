@@ -126,7 +126,7 @@ function compileSize(word: string): ((bytes: number) => boolean) | null {
   const match = /^(>=|<=|>|<|=)(.+)$/.exec(word);
   if (!match) return null;
   const bytes = parseSize(match[2]);
-  if (bytes === null) throw new Error(`${match[2]} is no size: write 64MiB, 1.5G or 4096`);
+  if (bytes === null) throw new Error(`${match[2]} is not a size; write 64MiB, 1.5G or 4096`);
   switch (match[1]) {
     case '>':
       return (size) => size > bytes;
@@ -148,7 +148,7 @@ function compileText(word: string): (text: string) => boolean {
     try {
       regexp = new RegExp(expression[1], expression[2]);
     } catch {
-      throw new Error(`${word} is no regular expression`);
+      throw new Error(`${word} is not a regular expression`);
     }
     // Long names could keep an expression busy for ever.
     return (text) => regexp.test(text.length > 2000 ? text.slice(0, 2000) : text);

@@ -71,7 +71,7 @@ export const kSections: Section[] = [
       {
         keys: ['ArrowRight'],
         show: '→',
-        does: 'one moment on',
+        does: 'one moment forward',
         run: (app) => app.moveTo(app.time + 1),
       },
       {
@@ -83,17 +83,17 @@ export const kSections: Section[] = [
       {
         keys: ['Shift+ArrowRight'],
         show: 'Shift →',
-        does: 'and on',
+        does: 'a twentieth of the view forward',
         run: (app) => app.moveTo(app.time + Math.ceil((app.view.t1 - app.view.t0) / 20)),
       },
       { keys: ['Home'], show: 'Home', does: 'the first moment', run: (app) => app.moveTo(0) },
       {
         keys: ['End'],
         show: 'End',
-        does: 'the last one',
+        does: 'the last moment',
         run: (app) => app.moveTo(app.module.end),
       },
-      { keys: ['p'], show: 'p', does: 'the peak; again: of each memory space', run: peak },
+      { keys: ['p'], show: 'p', does: 'the peak; again: that of each memory space', run: peak },
     ],
   },
   {
@@ -127,7 +127,12 @@ export const kSections: Section[] = [
         does: 'move down',
         run: (app) => pan(app, 0, -0.15),
       },
-      { keys: ['0'], show: '0', does: 'all of it (or double click)', run: (app) => app.fit() },
+      {
+        keys: ['0'],
+        show: '0',
+        does: 'show everything (or double-click)',
+        run: (app) => app.fit(),
+      },
       {
         keys: ['z'],
         show: 'z',
@@ -158,7 +163,7 @@ export const kSections: Section[] = [
         does: 'the largest live value, then the next',
         run: (app) => largest(app, 1),
       },
-      { keys: ['['], show: '[', does: 'the one before', run: (app) => largest(app, -1) },
+      { keys: ['['], show: '[', does: 'the previous one', run: (app) => largest(app, -1) },
       {
         keys: ['Alt+ArrowUp'],
         show: 'Alt ↑',
@@ -174,13 +179,13 @@ export const kSections: Section[] = [
       {
         keys: ['Alt+ArrowLeft'],
         show: 'Alt ←',
-        does: 'who was in its place before',
+        does: 'the value before it in its place',
         run: (app) => neighbour(app, 'before'),
       },
       {
         keys: ['Alt+ArrowRight'],
         show: 'Alt →',
-        does: 'and after',
+        does: 'the value after it in its place',
         run: (app) => neighbour(app, 'after'),
       },
       {
@@ -190,7 +195,12 @@ export const kSections: Section[] = [
         run: (app) =>
           app.module.holes.count && app.selectHole((app.hole + 1) % app.module.holes.count),
       },
-      { keys: ['Escape'], show: 'Esc', does: 'close; select nothing', run: (app) => app.escape() },
+      {
+        keys: ['Escape'],
+        show: 'Esc',
+        does: 'close; clear the selection',
+        run: (app) => app.escape(),
+      },
     ],
   },
   {
@@ -203,7 +213,7 @@ export const kSections: Section[] = [
         run: () => document.getElementById('search')?.focus(),
       },
       { keys: ['n'], show: 'n', does: 'next result', run: (app) => step(app, 1) },
-      { keys: ['Shift+N'], show: 'N', does: 'result before', run: (app) => step(app, -1) },
+      { keys: ['Shift+N'], show: 'N', does: 'previous result', run: (app) => step(app, -1) },
       ...kTabs.map((tab, i) => ({
         keys: [String(i + 1)],
         show: String(i + 1),
@@ -237,7 +247,7 @@ export const kSections: Section[] = [
       {
         keys: ['t'],
         show: 't',
-        does: 'light, dark, as the system',
+        does: 'light, dark, or like the system',
         run: (app) => (app.themeChoice = next(kThemes, app.themeChoice)),
       },
       { keys: ['e'], show: 'e', does: 'save the map as SVG', run: (app) => app.exportSvg() },

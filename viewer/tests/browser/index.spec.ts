@@ -167,7 +167,7 @@ test('an index of two inputs', async ({ page }) => {
   await page.goto(writePage('index-two', encodeBundle({ ...kHead, index, compared })).url);
   const rows = page.getByTestId('index').getByRole('row');
   const facts = page.locator('.facts');
-  await expect(facts).toContainText('3.25KiB in all in A, before/');
+  await expect(facts).toContainText('3.25KiB in total in A, before/');
   await expect(facts).toContainText('3.75KiB in B, after/');
   await expect(page.getByText('4 of 4, largest change first')).toBeVisible();
   for (const [k, words] of [

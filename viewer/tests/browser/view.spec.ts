@@ -119,7 +119,7 @@ test('search marks and lists, and mistakes are said', async ({ page }) => {
     );
   }
   await page.getByLabel('Search values').fill('>12parsecs');
-  await expect(page.getByRole('alert')).toContainText('is no size');
+  await expect(page.getByRole('alert')).toContainText('is not a size');
   expect(complaints).toEqual([]);
 });
 

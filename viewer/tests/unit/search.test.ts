@@ -82,7 +82,7 @@ describe('search', () => {
     );
   });
   test('mistakes are said', () => {
-    expect(search(module, '>64XB').error).toContain('64XB is no size');
+    expect(search(module, '>64XB').error).toContain('64XB is not a size');
     expect(search(module, '/(/').error).toContain('regular expression');
     expect(search(module, 'at:x').error).toContain('at:');
     expect(search(module, '  ').marked).toBeNull();
