@@ -121,9 +121,8 @@ class Adviser {
     const SpaceFigures now = advice.after.Space(options_.space);
     advice.saved = old.bytes - now.bytes;
     advice.saved_peak = old.peak - now.peak;
-    // Less than a thousandth is noise.
-    const auto is_worth = [](int64_t saved, int64_t whole) {
-      return saved > 0 && saved >= whole / 1000;
+    const auto is_worth = [&](int64_t saved, int64_t whole) {
+      return saved > 0 && static_cast<double>(saved) >= options_.least * static_cast<double>(whole);
     };
     return is_worth(advice.saved, old.bytes) ||
            (advice.saved == 0 && is_worth(advice.saved_peak, old.peak));

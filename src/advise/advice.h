@@ -73,6 +73,7 @@ struct AdviseOptions {
   int64_t space = 0;
   std::optional<Preset> preset = {};  // of the module as it is
   size_t candidates = 48;             // of each kind of edit, largest values first
+  double least = 0;                   // what saves a smaller part of the whole is left out
   OwnCode own = {};                   // which lines are the user's own
   // By number, for parameters that the program does not name; as ArgumentsOf takes them.
   std::vector<std::string> parameter_names = {};

@@ -13,6 +13,10 @@ bool IsDirectory(const std::string& path) {
   return std::filesystem::is_directory(path, error);
 }
 
+void ShowNoModule(const std::string& path, Console& console) {
+  console.ShowError("there is no module in `" + path + "`");
+}
+
 }  // namespace
 
 std::optional<std::string> ProgramFile(const std::string& path, const PlanOptions& options,
@@ -20,6 +24,10 @@ std::optional<std::string> ProgramFile(const std::string& path, const PlanOption
   if (!IsDirectory(path)) return path;
   const std::optional<Inputs> inputs = console.Take(Open({path}));
   if (!inputs) return std::nullopt;
+  if (inputs->modules.empty() && inputs->programs.empty()) {
+    ShowNoModule(path, console);
+    return std::nullopt;
+  }
   const std::optional<PlannedModule> planned = console.Take(LoadOne(*inputs, options));
   if (!planned) return std::nullopt;
   if (!planned->module || !planned->module->source) {
@@ -52,7 +60,7 @@ std::optional<std::vector<std::string>> ProgramFiles(const std::vector<std::stri
       }
     }
     if (files.size() == before) {
-      console.ShowError("there is no module in `" + path + "`");
+      ShowNoModule(path, console);
       return std::nullopt;
     }
   }

@@ -122,7 +122,8 @@ std::string AdvicePage(const AdviceReport& report, const std::string& name,
   std::string words = fmt::format(
       "Each change was applied to the program, planned again and checked; {} tried", report.tried);
   if (shown < report.advice.size())
-    words += fmt::format(", {} more save something ({})", report.advice.size() - shown,
+    words += fmt::format(", {} more {} something ({})", report.advice.size() - shown,
+                         report.advice.size() - shown == 1 ? "saves" : "save",
                          options.speech == Speech::kPython ? "limit=0" : "--top=0");
   if (report.unsound != 0)
     words += fmt::format(", {} left out because values would be lost", report.unsound);

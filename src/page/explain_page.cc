@@ -238,9 +238,10 @@ void AppendOwnStack(const explain::Picture& picture, explain::FrameId innermost,
     const std::string_view function = picture.frames[frame].function;
     const std::string in = function.empty() ? "" : " in " + Printable(function);
     const std::string source = Printable(explain::SourceText(picture, frame));
-    const size_t used = 4 + word.size() + std::min<size_t>(TextWidth(in), kExplainWidth / 2);
-    out += fmt::format("  {} {}{}\n", word, ShortenedPath(source, kExplainWidth - used),
-                       Shortened(in, kExplainWidth / 2));
+    // Neither takes more than half from the other.
+    const size_t room = kExplainWidth - 3 - word.size();
+    const std::string end = Shortened(in, room - std::min(TextWidth(source), room / 2));
+    out += fmt::format("  {} {}{}\n", word, ShortenedPath(source, room - TextWidth(end)), end);
     ++lines;
   };
   if (innermost.is_none()) return;

@@ -88,7 +88,7 @@ class HeadlineMaker {
                                view_.device, HumanBytes(left)));
   }
 
-  // "84% are activations kept for the backward pass; model.py:17 has the most, 96.00MiB"
+  // "84% of it are activations kept for later; the line with most is model.py:17, 96.00MiB"
   void AddLeader() {
     std::map<Kind, int64_t> kinds;
     for (const explain::Share& share : view_.moment.shares) {
@@ -96,13 +96,13 @@ class HeadlineMaker {
       if (kind == Kind::kDonated) kind = Kind::kParameter;
       kinds[kind] += share.bytes;
     }
-    if (kinds.empty() || view_.moment.bytes == 0) return;
+    if (kinds.empty() || needed_ == 0) return;
     const auto leader =
         std::ranges::max_element(kinds, {}, [](const auto& row) { return row.second; });
-    std::string line = fmt::format("{} of it are {}", Percent(leader->second, view_.moment.bytes),
-                                   PluralOf(leader->first));
+    std::string line =
+        fmt::format("{} of it are {}", Percent(leader->second, needed_), PluralOf(leader->first));
     if (const auto [row, bytes] = LineWithMost(std::nullopt); !row.empty()) {
-      line += fmt::format("; most from {}", row);
+      line += fmt::format("; the line with most is {}", row);
       const std::string size = ", " + HumanBytes(bytes);
       line = ShortenedTo(std::move(line), size);
     }
@@ -148,10 +148,10 @@ class HeadlineMaker {
       if (picture_.fact(share.value).kind == Kind::kActivation) kept += share.bytes;
     const auto [line, bytes] = LineWithMost(Kind::kActivation);
     if (line.empty() || kept < needed_ / kLeast) return;
-    std::string words =
-        fmt::format("first: jax.checkpoint around {}: up to {} less", line, HumanBytes(kept));
-    if (TextWidth(words) + TextWidth(more) <= kExplainWidth) words += more;
-    lines_.push_back(std::move(words));
+    const std::string words =
+        fmt::format("first: jax.checkpoint at {}: up to {} less", line, HumanBytes(kept));
+    const bool has_room = TextWidth(words) + TextWidth(more) <= kExplainWidth;
+    lines_.push_back(words + (has_room ? more : ", estimated"));
   }
 
   // Results that could lie where an argument of the same shape does that nobody needs any more. The

@@ -62,13 +62,16 @@ TEST(Advise, MovesALargeDefinitionLater) {
   EXPECT_EQ(later->saved_peak, 4096);  // all of `big`
 }
 
-TEST(Advise, LeavesOutWhatSavesLessThanAThousandth) {
-  // As large as `big`, `use` takes the place of `other`: moving `big` lowers the peak by 4 bytes
-  // of 8204, those of `sum`.
+TEST(Advise, LeavesOutWhatSavesTooLittle) {
+  // If `other` is no larger than `use`, moving `big` lowers the peak by 4 bytes of 8204.
   std::string text = Order();
   text.replace(text.find("other = f32[4096]"), 17, "other = f32[1024]");
-  const AdviceReport report = AdviceFor(ParseProgram(text));
-  EXPECT_EQ(FindAdvice(report, EditKind::kMoveLater), nullptr);
+  const hlo::Module module = ParseProgram(text);
+  const AdviceReport all = AdviceFor(module);
+  ASSERT_NE(FindAdvice(all, EditKind::kMoveLater), nullptr);
+  EXPECT_EQ(FindAdvice(all, EditKind::kMoveLater)->saved_peak, 4);
+  EXPECT_EQ(FindAdvice(AdviceFor(module, {.least = 0.001}), EditKind::kMoveLater), nullptr);
+  EXPECT_NE(FindAdvice(AdviceFor(module, {.least = 0.0004}), EditKind::kMoveLater), nullptr);
 }
 
 TEST(Advise, NamesTheArgumentAndItsOutput) {
