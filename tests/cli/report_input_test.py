@@ -171,7 +171,7 @@ class Directories(ReportCase):
             answer = self.report("--strict", "--format=json", str(archive))
             self.assertEqual(answer.code, 0, answer.err[:1000])
             modules += len(json.loads(answer.out)["modules"])
-        self.assertEqual(modules, 1309)
+        self.assertEqual(modules, 1317)
 
     def make(self):
         self.dump("module_0001.jit_small")

@@ -11,7 +11,8 @@ import sys
 import unittest
 
 LIBRARY, HEADER = sys.argv[1:3]
-RUNTIME = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux[-\w]*)\.so\.\d+")
+# A sanitized build by g++ also needs the sanitizers.
+RUNTIME = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|libasan|libubsan|ld-linux[-\w]*)\.so\.\d+")
 
 
 def run(*words):
