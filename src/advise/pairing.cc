@@ -146,7 +146,7 @@ class Pairer {
     const ByteCount bytes = ByteSize(module_.shapes, id, target_);
     return bytes ? *bytes : 0;
   }
-  // A target may round both s32[7] and pred[7] up to its least size. hlo::Verify takes no such pair.
+  // A target may round s32[7] and pred[7] up to the same size. hlo::Verify takes no such pair.
   [[nodiscard]] bool HasSameSize(ShapeId a, ShapeId b) const {
     return hlo::PlainByteSize(module_.shapes, a) == hlo::PlainByteSize(module_.shapes, b) ||
            hlo::PaddedByteSize(module_.shapes, a) == hlo::PaddedByteSize(module_.shapes, b);

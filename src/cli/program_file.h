@@ -11,7 +11,7 @@
 
 namespace stowplan::cli {
 
-// `path` itself; for a directory, the file of the module that the options name, else of the largest.
+// `path` itself; of a directory, the file of the module that the options name, or the largest.
 // If there is none, shows an error and returns nothing.
 std::optional<std::string> ProgramFile(const std::string& path, const PlanOptions& options,
                                        Console& console);

@@ -155,8 +155,8 @@ struct Picture {
                                           const std::optional<Target>& target = std::nullopt,
                                           const PictureOptions& options = {});
 
-// Only its frames, ops, and the names and lines of values: enough to say where they come from. Never
-// fails.
+// Only its frames, ops, and the names and lines of values: enough to say where they come from.
+// Never fails.
 [[nodiscard]] Picture MakeLabels(const report::Report& report, const hlo::Module* module,
                                  const PictureOptions& options = {});
 
