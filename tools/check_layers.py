@@ -33,7 +33,7 @@ STANDS_ON = {
     "view": ["base", "hlo", "target", "live", "report", "explain", "diff"],
     "check": ["base", "hlo", "target", "report"],
     "session": ["base", "hlo", "text", "proto", "target", "schedule", "values", "buffers", "live", "assign", "best", "order", "cost", "fit", "report", "executable", "explain", "check"],
-    "repack": ["base", "pack", "hlo", "proto", "target", "schedule", "live", "buffers", "values", "assign", "order", "cost", "fit", "report", "executable", "session"],
+    "repack": ["base", "pack", "hlo", "proto", "target", "schedule", "live", "buffers", "values", "assign", "order", "cost", "fit", "report", "executable", "explain", "session"],
     "advise": ["base", "hlo", "target", "schedule", "values", "buffers", "live", "assign", "report", "explain", "session"],
     "oom": ["base", "hlo", "report", "explain"],
     "page": ["base", "pack", "hlo", "target", "schedule", "live", "assign", "report", "executable", "explain", "diff", "gate", "view", "check", "session", "repack", "advise", "oom"],

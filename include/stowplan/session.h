@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "stowplan/base/diagnostic.h"
+#include "stowplan/base/own_code.h"
 #include "stowplan/base/speech.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/plan.h"
@@ -84,6 +85,8 @@ struct PlanOptions {
   // Return a plan even if it is not sound, or could not be checked.
   bool allow_unsound = false;
   bool allow_unchecked = false;
+
+  OwnCode own = {};  // which source lines are the user's own
 
   std::string dialect = {};  // how reports are written; empty: as the release writes them
   std::string preset = {};   // a report or .hlo.pb with XLA's places in a TPU's fast memory

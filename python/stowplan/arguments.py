@@ -107,6 +107,15 @@ def settings(
     }
 
 
+def own_code(source_root: Any, own: Any) -> dict[str, Any]:
+    """Which lines are the user's own."""
+    patterns = [own] if isinstance(own, str) else list(own)
+    return {
+        "source_root": "" if source_root is None else path(source_root, "source_root"),
+        "own": [text(pattern, "own", "a pattern such as 'mylib'") for pattern in patterns],
+    }
+
+
 def choice(value: Any, name: str, choices: dict[str, str]) -> str:
     """One of these words, in upper or lower case; `words` has the meaning of each."""
     if isinstance(value, str) and value.lower() in choices:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -134,12 +135,20 @@ def plan_of(
     own_plan: bool = False,
     allow_unsound: bool = False,
     allow_unchecked: bool = False,
+    source_root: str | os.PathLike[str] | None = None,
+    own: str | Sequence[str] = (),
 ) -> Analysis:
     """The plan of anything that `analyze` takes, as it is."""
     settings = arguments.settings(target, xla_version, allow_unsound, allow_unchecked)
+    settings |= arguments.own_code(source_root, own)
     wanted = arguments.text(module, "module", "the name of a module")
     if isinstance(x, Analysis):
         _check_settings(x, target, xla_version, module, own_plan)
+        if source_root is not None or own:
+            raise Error(
+                "this Analysis is already a plan: source_root and own cannot change it\n"
+                "  give what it was made from"
+            )
         return x
     paths = _paths_of(x)
     if paths is not None:
@@ -250,6 +259,8 @@ def analyze(
     own_plan: bool = False,
     allow_unsound: bool = False,
     allow_unchecked: bool = False,
+    source_root: str | os.PathLike[str] | None = None,
+    own: str | Sequence[str] = (),
 ) -> Analysis:
     """The plan of a program, ready for questions.
 
@@ -264,25 +275,26 @@ def analyze(
 
     A plan that Stowplan makes is checked. If it is not sound, or cannot be checked, Error is raised
     unless `allow_unsound` or `allow_unchecked` permits it.
+
+    A value belongs to the nearest line of its call stack that is not in an installed library.
+    Lines in files below `source_root`, or whose paths match a pattern in `own`, come first.
     """
     from .plans import POLICIES, assign
 
-    if arguments.choice(policy, "policy", POLICIES) != "xla":
-        return assign(
-            x,
-            policy=policy,
-            target=target,
-            xla_version=xla_version,
-            module=module,
-            allow_unsound=allow_unsound,
-            allow_unchecked=allow_unchecked,
-        )
-    return plan_of(
+    is_best = arguments.choice(policy, "policy", POLICIES) != "xla"
+    given = plan_of(
         x,
         target=target,
         xla_version=xla_version,
         module=module,
-        own_plan=own_plan,
+        own_plan=own_plan and not is_best,
         allow_unsound=allow_unsound,
         allow_unchecked=allow_unchecked,
+        source_root=source_root,
+        own=own,
+    )
+    if not is_best:
+        return given
+    return assign(
+        given, policy=policy, allow_unsound=allow_unsound, allow_unchecked=allow_unchecked
     )

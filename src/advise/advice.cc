@@ -54,7 +54,7 @@ class Adviser {
     }
     const std::vector<Argument> arguments = ArgumentsOf(module_, options_.parameter_names);
     const std::vector<Candidate> candidates =
-        FindCandidates(module_, before_, options_.space, options_.candidates);
+        FindCandidates(module_, before_, options_.space, options_.candidates, options_.own);
     total_ =
         static_cast<int64_t>(arguments.size() + candidates.size()) + 1 + (IsRecomputing() ? 1 : 0);
     for (const Argument& argument : arguments) TryDonation(argument);
@@ -65,7 +65,7 @@ class Adviser {
       if (std::optional<Advice> advice = Try(candidate.edits)) {
         if (candidate.edits.size() > 1)
           done.insert(done.end(), candidate.edits.begin(), candidate.edits.end());
-        Describe(module_, *advice);
+        Describe(module_, options_.own, *advice);
         report_.advice.push_back(*std::move(advice));
       }
     }
@@ -75,6 +75,8 @@ class Adviser {
                [](const Advice& advice) { return std::pair(advice.saved, advice.saved_peak); });
     TryTogether();
     TryTogetherRecomputed();
+    for (Advice& advice : report_.advice) SayForFramework(module_, advice);
+    if (report_.together) SayForFramework(module_, *report_.together);
     return std::move(report_);
   }
 
@@ -119,7 +121,11 @@ class Adviser {
     const SpaceFigures now = advice.after.Space(options_.space);
     advice.saved = old.bytes - now.bytes;
     advice.saved_peak = old.peak - now.peak;
-    return advice.saved > 0 || (advice.saved == 0 && advice.saved_peak > 0);
+    const auto is_worth = [&](int64_t saved, int64_t whole) {
+      return saved > 0 && static_cast<double>(saved) >= options_.least * static_cast<double>(whole);
+    };
+    return is_worth(advice.saved, old.bytes) ||
+           (advice.saved == 0 && is_worth(advice.saved_peak, old.peak));
   }
 
   void TryDonation(const Argument& argument) {
@@ -151,7 +157,7 @@ class Adviser {
     answer.clashes = donated.clashes;
     const std::string entry(module_.name(module_.entry));
     for (const DonationClash& clash : answer.clashes)
-      answer.clash_sources.push_back(SourceOf(module_, entry, clash.reader));
+      answer.clash_sources.push_back(SourceOf(module_, entry, clash.reader, options_.own));
   }
 
   static void NoteOrder(const Donated& donated, Advice& advice) {
@@ -170,7 +176,7 @@ class Adviser {
     if (!figures) return;
     Advice advice{.edits = {{.kind = EditKind::kPack}}, .after = *figures};
     if (!Measure(advice) || !WhyUnsound(module_, *best, setting_).empty()) return;
-    Describe(module_, advice);
+    Describe(module_, options_.own, advice);
     report_.advice.push_back(std::move(advice));
   }
 

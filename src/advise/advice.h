@@ -31,6 +31,10 @@ struct Advice {
   std::vector<std::string> notes;
 };
 
+// Whether only somebody who changes the compiler can follow it: programs do not choose copies, the
+// order of instructions, or places.
+[[nodiscard]] bool IsForCompilers(const Advice& advice);
+
 // An argument whose donation was tried, and the result for each of its parameters.
 struct DonationAnswer {
   Argument argument;
@@ -69,6 +73,8 @@ struct AdviseOptions {
   int64_t space = 0;
   std::optional<Preset> preset = {};  // of the module as it is
   size_t candidates = 48;             // of each kind of edit, largest values first
+  double least = 0;                   // what saves a smaller part of the whole is left out
+  OwnCode own = {};                   // which lines are the user's own
   // By number, for parameters that the program does not name; as ArgumentsOf takes them.
   std::vector<std::string> parameter_names = {};
   // Finds what is worth computing again; nothing if nothing is. Absent: not tried (fit_advice.h).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 namespace stowplan::advise {
@@ -96,10 +97,26 @@ std::string DonationNumbers(const std::vector<Argument>& arguments) {
   return "donate_argnums=" + Tuple(items);
 }
 
+std::string DonationIfVariadic(const Argument& argument) {
+  if (argument.name.empty() || argument.is_variadic) return {};
+  std::set<int64_t> positions;
+  for (const std::string& path : argument.paths) {
+    const std::string_view rest = std::string_view(path).substr(argument.name.size());
+    const std::optional<int64_t> index =
+        rest.starts_with('[') ? IndexOf(std::string_view(path)) : std::nullopt;
+    if (!index) return {};
+    positions.insert(argument.position + *index);
+  }
+  std::vector<std::string> items;
+  for (const int64_t position : positions) items.push_back(std::to_string(position));
+  return "donate_argnums=" + Tuple(items);
+}
+
 std::string DonationSpelling(const std::vector<Argument>& arguments) {
   std::vector<std::string> items;
   for (const Argument& argument : arguments) {
-    if (argument.name.empty() || argument.is_variadic) return DonationNumbers(arguments);
+    if (argument.name.empty() || argument.is_variadic || !DonationIfVariadic(argument).empty())
+      return DonationNumbers(arguments);
     items.push_back("'" + argument.name + "'");
   }
   return "donate_argnames=" + Tuple(items);

@@ -36,6 +36,10 @@ struct Argument {
 
 // "donate_argnames=('params', 'state')"; with positions if the names are not known.
 [[nodiscard]] std::string DonationSpelling(const std::vector<Argument>& arguments);
+// `def f(*a)` and a tuple `a` look the same: a[0], a[1], ... If this argument may be of the first
+// kind, which has no name that JAX accepts: the positions of its parts, "donate_argnums=(2, 3)".
+// Otherwise empty.
+[[nodiscard]] std::string DonationIfVariadic(const Argument& argument);
 // "donate_argnums=(0, 1)"
 [[nodiscard]] std::string DonationNumbers(const std::vector<Argument>& arguments);
 

@@ -127,8 +127,8 @@ bool IsCheap(const Module& module, InstrId id) {
 
 class Finder {
  public:
-  Finder(const Module& module, const Plan& plan, int64_t space)
-      : module_(module), plan_(plan), space_(space) {
+  Finder(const Module& module, const Plan& plan, int64_t space, const OwnCode& own)
+      : module_(module), plan_(plan), space_(space), own_(own) {
     FindFollowers();
   }
 
@@ -260,7 +260,7 @@ class Finder {
               .computation = std::string(module_.name(module_.instructions[id].parent)),
               .instruction = std::string(module_.name(id))};
     if (!anchor.is_none()) edit.anchor = module_.name(anchor);
-    if (kind == EditKind::kRematerialize) sources_[edit.instruction] = SourceOf(module_, id);
+    if (kind == EditKind::kRematerialize) sources_[edit.instruction] = SourceOf(module_, id, own_);
     candidate.edits.push_back(std::move(edit));
     candidate.bytes = bytes;
     found_.push_back(std::move(candidate));
@@ -269,6 +269,7 @@ class Finder {
   const Module& module_;
   const Plan& plan_;
   int64_t space_;
+  const OwnCode& own_;
   std::vector<std::vector<InstrId>> followers_;
   std::set<std::pair<EditKind, InstrId>> seen_;
   std::map<std::string, std::string> sources_;  // of what can be recomputed, by name
@@ -298,8 +299,8 @@ std::vector<int64_t> FullMoments(const Plan& plan, int64_t space) {
 }
 
 std::vector<Candidate> FindCandidates(const Module& module, const Plan& plan, int64_t space,
-                                      size_t limit) {
-  Finder finder(module, plan, space);
+                                      size_t limit, const OwnCode& own) {
+  Finder finder(module, plan, space, own);
   for (const int64_t time : FullMoments(plan, space)) finder.Look(time);
   finder.LookForCopies();
   return std::move(finder).Best(limit);

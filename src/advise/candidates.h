@@ -24,6 +24,7 @@ struct Candidate {
 
 // Copies, moves and recomputations; at most `limit` of each kind, largest values first.
 [[nodiscard]] std::vector<Candidate> FindCandidates(const hlo::Module& module, const Plan& plan,
-                                                    int64_t space, size_t limit);
+                                                    int64_t space, size_t limit,
+                                                    const OwnCode& own);
 
 }  // namespace stowplan::advise

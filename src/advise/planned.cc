@@ -41,6 +41,8 @@ Result<AdviceReport> AdvisePlanned(const PlannedModule& planned, const PlanOptio
   program.report = nullptr;
   if (Result<std::optional<Preset>> preset = FindPreset(prepared, program, plan_options); preset)
     options.preset = *std::move(preset);
+  options.own = plan_options.own;
+  options.least = 0.001;  // less is noise to a reader
   options.recompute = Recomputer(planned, plan_options, options.should_stop);
   STOWPLAN_TRY(AdviceReport report, Advise(*prepared.module, prepared.setting, options));
   NoteOtherPlan(planned, prepared.setting, report);

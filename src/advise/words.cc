@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "hlo/source_line.h"
+#include "explain/own_line.h"
 #include "report/summary.h"
 
 namespace stowplan::advise {
@@ -44,6 +44,22 @@ std::string List(const std::vector<std::string>& items) {
   return out;
 }
 
+// JAX names modules and operations after the function. Other frameworks say which of their
+// operations something is.
+bool IsOfOtherFramework(const Module& module) {
+  const std::string_view name = module.view(module.header.name);
+  if (name.starts_with("jit") || name.starts_with("pmap")) return false;
+  bool has_type = false;
+  for (const hlo::Metadata& metadata : module.metadata.rows()) {
+    const std::string_view op_name = module.view(metadata.op_name);
+    if (op_name.find("jit(") != std::string_view::npos ||
+        op_name.find("pmap(") != std::string_view::npos)
+      return false;
+    has_type = has_type || metadata.op_type.size != 0;
+  }
+  return has_type;
+}
+
 }  // namespace
 
 std::string Reason(const DonationClash& clash, const std::string& source) {
@@ -54,20 +70,21 @@ std::string Reason(const DonationClash& clash, const std::string& source) {
 }
 
 std::string SourceOf(const Module& module, const std::string& computation,
-                     const std::string& instruction) {
+                     const std::string& instruction, const OwnCode& own) {
   const InstrId id = FindNamed(module, computation, instruction);
-  return id.is_none() ? std::string() : SourceOf(module, id);
+  return id.is_none() ? std::string() : SourceOf(module, id, own);
 }
 
-std::string SourceOf(const Module& module, InstrId id) {
+std::string SourceOf(const Module& module, InstrId id, const OwnCode& own) {
   const hlo::Metadata* metadata = report::MetadataOf(module, id);
-  return metadata == nullptr ? std::string() : hlo::SourceLine(module, *metadata);
+  return metadata == nullptr ? std::string()
+                             : explain::LineText(explain::OwnLineOf(module, *metadata, own));
 }
 
-void Describe(const Module& module, Advice& advice) {
+void Describe(const Module& module, const OwnCode& own, Advice& advice) {
   const Edit& edit = advice.edits[0];
-  const std::string source = SourceOf(module, edit.computation, edit.instruction);
-  const std::string anchor_source = SourceOf(module, edit.computation, edit.anchor);
+  const std::string source = SourceOf(module, edit.computation, edit.instruction, own);
+  const std::string anchor_source = SourceOf(module, edit.computation, edit.anchor, own);
   const std::string instruction = Quoted(edit.instruction, source);
   const std::string anchor = Quoted(edit.anchor, anchor_source);
   switch (edit.kind) {
@@ -106,6 +123,27 @@ void Describe(const Module& module, Advice& advice) {
   }
 }
 
+bool IsForCompilers(const Advice& advice) {
+  return std::ranges::all_of(advice.edits, [](const Edit& edit) {
+    return edit.kind == EditKind::kDropCopy || edit.kind == EditKind::kMoveLater ||
+           edit.kind == EditKind::kMoveEarlier || edit.kind == EditKind::kPack;
+  });
+}
+
+void SayForFramework(const Module& module, Advice& advice) {
+  if (!IsOfOtherFramework(module)) return;
+  for (const Edit& edit : advice.edits) {
+    if (edit.kind == EditKind::kPack) return;
+    const bool is_donation = edit.kind == EditKind::kDonate;
+    const bool is_recomputing =
+        edit.kind == EditKind::kRematerialize || edit.kind == EditKind::kFit;
+    advice.how = is_donation      ? "let results lie in the memory of these inputs (donation)"
+                 : is_recomputing ? "recompute these values in the backward pass (checkpointing)"
+                                  : "an optimization barrier that enforces this order";
+    if (is_donation) return;
+  }
+}
+
 void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice) {
   std::vector<Argument> arguments;
   std::vector<std::string> names;
@@ -125,6 +163,9 @@ void DescribeDonation(const std::vector<DonationAnswer>& answers, Advice& advice
       !advice.how.ends_with(by_number + ")"))
     advice.how += "  or  " + by_number;
   for (const DonationAnswer& answer : answers) {
+    if (const std::string numbers = DonationIfVariadic(answer.argument); !numbers.empty())
+      advice.notes.push_back("If the function takes *" + answer.argument.name +
+                             ", each of its parts has a number: " + numbers);
     constexpr size_t kMostClashes = 2;
     for (size_t k = 0; k < std::min(answer.clashes.size(), kMostClashes); ++k) {
       const DonationClash& clash = answer.clashes[k];

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "cli/deadline.h"
 #include "cli/number.h"
 #include "cli/plan_arguments.h"
+#include "cli/program_file.h"
 #include "cli/stage_times.h"
 #include "live/dump.h"
 #include "page/best_text.h"
@@ -121,6 +123,16 @@ int Assign(AssignOptions options, Console& console) {
   return code;
 }
 
+// What chooses a module of a directory.
+PlanOptions FileOptionsOf(const PlanOptions& plan) {
+  PlanOptions options;
+  options.module = plan.module;
+  options.target = plan.target;
+  options.speech = plan.speech;
+  options.caller = plan.caller;
+  return options;
+}
+
 int RunAssign(const Arguments& arguments, Console& console) {
   if (!arguments.option("output").empty() &&
       (arguments.option("format") == "json" || !arguments.option("dump-stage").empty())) {
@@ -163,6 +175,9 @@ int RunAssign(const Arguments& arguments, Console& console) {
     plan.memory_limit = ReadBytes("memory-limit", arguments, console);
     if (!plan.memory_limit) return kBadUse;
   }
+  std::optional<std::string> file = ProgramFile(options.file, FileOptionsOf(plan), console);
+  if (!file) return kBadUse;
+  options.file = *std::move(file);
   return Assign(std::move(options), console);
 }
 
@@ -173,6 +188,7 @@ std::vector<OptionSpec> Options() {
        .short_name = 'o',
        .value = "DIR",
        .help = "write XLA's files to this directory instead of printing"},
+      {.name = "module", .value = "NAME", .help = "the module to use from a directory"},
       {.name = "target",
        .value = "NAME",
        .help = "plan for this machine",

@@ -11,6 +11,7 @@
 
 #include "base/human_bytes.h"
 #include "base/suggest.h"
+#include "cli/any_input.h"
 #include "cli/help.h"
 #include "page/text.h"
 #include "stowplan/version.h"
@@ -164,7 +165,7 @@ Request ParseCall(const CommandSpec& command, std::vector<std::string> words) {
 
 Request ParseCommandLine(const std::vector<std::string>& words) {
   const std::vector<CommandSpec> commands = Commands();
-  if (words.empty()) return Mistake{"missing command", "`stowplan --help` lists the commands"};
+  if (words.empty()) return Answer{HelpText(commands)};
   const std::string& first = words[0];
   if (first == "--version") return Answer{"stowplan " + std::string(kVersion) + "\n"};
   if (IsHelp(first)) return Answer{HelpText(commands)};
@@ -172,12 +173,16 @@ Request ParseCommandLine(const std::vector<std::string>& words) {
   if (is_help && words.size() == 1) return Answer{HelpText(commands)};
   const std::string& name = is_help ? words[1] : first;
   const CommandSpec* const command = FindCommand(commands, name);
-  if (command == nullptr && name.starts_with('-')) {
+  if (command == nullptr && name.starts_with('-') && name != "-") {
     std::string hint = DidYouMean(name, {"--help", "--version"});
     if (hint.empty()) hint = "options come after the command: stowplan print --help";
     return Mistake{"unknown option `" + name + "` before the command", std::move(hint)};
   }
-  if (command == nullptr) return UnknownCommand(commands, name);
+  if (command == nullptr) {
+    // Its first word is a command, so this ends.
+    if (const auto meant = CommandFor(words); meant && !is_help) return ParseCommandLine(*meant);
+    return UnknownCommand(commands, name);
+  }
   const auto options_end = std::ranges::find(words, "--");
   if (is_help || std::any_of(words.begin(), options_end, IsHelp)) return Answer{HelpText(*command)};
   return ParseCall(*command, {words.begin() + 1, words.end()});

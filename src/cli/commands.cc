@@ -4,11 +4,11 @@
 namespace stowplan::cli {
 
 std::vector<CommandSpec> Commands() {
-  return {PrintCommand(),  VerifyCommand(), StatsCommand(),     AssignCommand(),
-          OrderCommand(),  FitCommand(),    CheckCommand(),     ReplanCommand(),
-          PackCommand(),   ReportCommand(), ExplainCommand(),   ExplainOomCommand(),
-          DiffCommand(),   GateCommand(),   InspectCommand(),   RepackCommand(),
-          ExportCommand(), ViewCommand(),   CompletionCommand()};
+  return {ExplainCommand(), ExplainOomCommand(), ReportCommand(),    ViewCommand(),
+          ExportCommand(),  InspectCommand(),    DiffCommand(),      GateCommand(),
+          FitCommand(),     OrderCommand(),      RepackCommand(),    AssignCommand(),
+          CheckCommand(),   ReplanCommand(),     PackCommand(),      PrintCommand(),
+          VerifyCommand(),  StatsCommand(),      CompletionCommand()};
 }
 
 }  // namespace stowplan::cli

@@ -19,11 +19,11 @@
 #include "cli/progress.h"
 #include "page/advice_page.h"
 #include "page/explain_view.h"
-#include "page/source_root.h"
 #include "page/text.h"
 #include "report/summary.h"
 #include "session/load.h"
 #include "session/setting.h"
+#include "target/device.h"
 
 namespace stowplan::cli {
 namespace {
@@ -37,12 +37,12 @@ struct ExplainOptions {
   std::string space;  // empty: the largest
   std::string curve;  // empty: none; "text"; a file
   std::string value;
-  std::string source_root;
   bool has_padding = false;
   bool has_advice = false;
   bool has_refused = false;
   std::optional<double> time_limit;
   bool is_json = false;
+  std::optional<Device> device;  // that the user named
 };
 
 // The page for a plan without live ranges.
@@ -100,14 +100,15 @@ std::string TextOf(const ExplainOptions& options, const page::ExplainView& view,
   if (!whys.empty()) return text;
   if (options.by) return page::PartitionPage(view, *options.by);
   if (options.has_padding) return page::PaddingPage(view);
-  if (!options.source_root.empty()) return page::SourcePage(view, options.source_root);
   if (options.curve == "text") return page::CurvePage(view);
+  const std::string& root = options.plan.own.source_root;
+  if (!root.empty()) return page::SourcePage(view, root);
   return page::ExplainPage(view);
 }
 
 bool HasMainPage(const ExplainOptions& options) {
   return !options.by && !options.has_padding && options.value.empty() && options.curve.empty() &&
-         options.source_root.empty();
+         options.plan.own.source_root.empty();
 }
 
 int ShowAdvice(const PlannedModule& planned, const ExplainOptions& options, Console& console) {
@@ -143,8 +144,8 @@ int Explain(const ExplainOptions& options, Console& console) {
   console.Show(planned->notes);
   if (options.has_advice) return ShowAdvice(*planned, options, console);
   if (!options.value.empty()) planned = Analyzed(*std::move(planned), options.plan);
-  const Result<explain::Picture> picture =
-      explain::MakePicture(*planned->report, planned->module.get(), planned->target);
+  const Result<explain::Picture> picture = explain::MakePicture(
+      *planned->report, planned->module.get(), planned->target, {.own = options.plan.own});
   const Result<report::Summary> summary =
       picture ? report::Summarize(*planned->report) : std::unexpected(picture.error());
   if (!summary) {
@@ -157,6 +158,10 @@ int Explain(const ExplainOptions& options, Console& console) {
                          .is_made = planned->is_made(),
                          .space = {},
                          .moment = {}};
+  if (options.device) {
+    view.capacity = options.device->memory;
+    view.device = options.device->name;
+  }
   // A table that was asked for is longer than the tables of a page.
   view.limit = options.limit.value_or(options.by ? 30 : 8);
   if (!ChooseSpace(options.space, *picture, *summary, console, view.space)) return kBadUse;
@@ -164,7 +169,8 @@ int Explain(const ExplainOptions& options, Console& console) {
       FindWhys(options, *picture, planned->analysis.get(), console);
   if (!whys) return kBadUse;
   if (!report::HasPeak(*planned->report)) {
-    if (options.by || options.time || !options.curve.empty() || !options.source_root.empty()) {
+    if (options.by || options.time || !options.curve.empty() ||
+        !options.plan.own.source_root.empty()) {
       console.ShowError("the live ranges are not known, so this cannot be shown",
                         "also give the module or its -live-range.txt");
       return kBadUse;
@@ -198,12 +204,12 @@ int RunExplain(const Arguments& arguments, Console& console) {
                             .space = arguments.option("space"),
                             .curve = arguments.option("curve"),
                             .value = arguments.option("value"),
-                            .source_root = arguments.option("source-root"),
                             .has_padding = arguments.flag("padding"),
                             .has_advice = arguments.flag("advice"),
                             .has_refused = arguments.flag("refused"),
                             .time_limit = {},
-                            .is_json = arguments.option("format") == "json"};
+                            .is_json = arguments.option("format") == "json",
+                            .device = FindDevice(arguments.option("target"))};
   if (!console.Take(CheckRelease(options.plan.release))) return kBadUse;
   if (!arguments.option("top").empty()) {
     options.limit = ReadCount("top", arguments, console);
@@ -224,14 +230,12 @@ int RunExplain(const Arguments& arguments, Console& console) {
     console.ShowError("--refused and --time-limit require --advice");
     return kBadUse;
   }
-  if (!console.Take(page::CheckRoot(options.source_root))) return kBadUse;
   const int questions = (options.has_advice ? 1 : 0) + (options.by ? 1 : 0) +
                         (options.has_padding ? 1 : 0) + (options.value.empty() ? 0 : 1) +
-                        (options.curve.empty() ? 0 : 1) + (options.source_root.empty() ? 0 : 1);
+                        (options.curve.empty() ? 0 : 1);
   if (questions > 1 && !options.is_json) {
-    console.ShowError(
-        "--by, --value, --padding, --advice, --curve and --source-root are separate pages",
-        "give only one of them");
+    console.ShowError("--by, --value, --padding, --advice and --curve are separate pages",
+                      "give only one of them");
     return kBadUse;
   }
   return Explain(options, console);
@@ -293,7 +297,7 @@ CommandSpec ExplainCommand() {
            .implied = "text"},
           {.name = "source-root",
            .value = "DIR",
-           .help = "show the source files in DIR with the live bytes of each line"},
+           .help = "your files: lines in them are yours; shown with the live bytes of each line"},
           {.name = "format",
            .value = "KIND",
            .help = "output format",

@@ -72,8 +72,8 @@ int Export(const ExportOptions& options, Console& console) {
   const std::optional<PlannedModule> planned = console.Take(LoadOne(*inputs, options.plan));
   if (!planned) return kBadUse;
   console.Show(planned->notes);
-  const Result<explain::Picture> picture =
-      explain::MakePicture(*planned->report, planned->module.get(), planned->target);
+  const Result<explain::Picture> picture = explain::MakePicture(
+      *planned->report, planned->module.get(), planned->target, {.own = options.plan.own});
   const Result<report::Summary> summary =
       picture ? report::Summarize(*planned->report) : std::unexpected(picture.error());
   if (!summary) {

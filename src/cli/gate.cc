@@ -38,7 +38,9 @@ struct GateOptions {
   std::vector<gate::Budget> budgets;
   gate::Growth growth;
   std::string lock;
-  std::string figure;  // "peak" or "footprint"
+  // "peak" or "footprint"; empty: the footprint against a budget, and the peak otherwise. What must
+  // be free is the footprint; what changes with the program is seen best at the peak.
+  std::string figure;
   bool is_update = false;
   size_t limit = 3;
   std::string format;
@@ -48,10 +50,10 @@ struct GateOptions {
 // shows an error and returns nothing.
 std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
                                                    const explain::Picture& picture,
-                                                   const GateOptions& options, Console& console) {
+                                                   std::string_view figure, Console& console) {
   std::vector<gate::Figure> figures;
   const std::string module = page::Printable(name);
-  if (options.figure == "peak") {
+  if (figure == "peak") {
     if (!report::HasPeak(*picture.report)) {
       console.ShowError(fmt::format("{}: the peak is not known without live ranges", module),
                         "also give the module or its -live-range.txt, or use --of=footprint");
@@ -77,9 +79,7 @@ std::optional<std::vector<gate::Figure>> FiguresOf(const std::string& name,
 
 class Gate {
  public:
-  Gate(const GateOptions& options, Console& console) : options_(options), console_(console) {
-    view_.figure = options.figure;
-  }
+  Gate(const GateOptions& options, Console& console) : options_(options), console_(console) {}
 
   int Run() {
     if (options_.base.empty() ? !CheckInput() : !CheckPairs()) return kBadUse;
@@ -93,8 +93,14 @@ class Gate {
   }
 
  private:
+  [[nodiscard]] std::string FigureOf(gate::Rule rule) const {
+    if (!options_.figure.empty()) return options_.figure;
+    return rule == gate::Rule::kBudget ? "footprint" : "peak";
+  }
+
   void Add(gate::Verdict verdict, report::Backend backend) {
     page::GateRow row;
+    row.figure = FigureOf(verdict.rule);
     row.space = verdict.space ? page::SpaceText(backend, *verdict.space) : "all memory spaces";
     row.verdict = std::move(verdict);
     view_.rows.push_back(std::move(row));
@@ -103,12 +109,18 @@ class Gate {
   // Checks the budgets of one module, and keeps its figures for the lock file.
   bool CheckModule(const std::string& name, const explain::Picture& picture,
                    std::vector<gate::Figure>& figures) {
-    std::optional<std::vector<gate::Figure>> found = FiguresOf(name, picture, options_, console_);
+    backend_ = picture.backend;
+    if (!options_.budgets.empty()) {
+      const auto measured = FiguresOf(name, picture, FigureOf(gate::Rule::kBudget), console_);
+      if (!measured) return false;
+      for (gate::Verdict& verdict : gate::CheckBudgets(*measured, options_.budgets))
+        Add(std::move(verdict), picture.backend);
+    }
+    if (options_.base.empty() && options_.lock.empty()) return true;
+    std::optional<std::vector<gate::Figure>> found =
+        FiguresOf(name, picture, FigureOf(gate::Rule::kGrowth), console_);
     if (!found) return false;
     figures = *std::move(found);
-    backend_ = picture.backend;
-    for (gate::Verdict& verdict : gate::CheckBudgets(figures, options_.budgets))
-      Add(std::move(verdict), picture.backend);
     all_.insert(all_.end(), figures.begin(), figures.end());
     return true;
   }
@@ -161,7 +173,7 @@ class Gate {
       std::vector<gate::Figure> was;
       std::vector<gate::Figure> figures;
       if (base != nullptr) {
-        auto found = FiguresOf(name, base->picture, options_, console_);
+        auto found = FiguresOf(name, base->picture, FigureOf(gate::Rule::kGrowth), console_);
         if (!found) return false;
         was = *std::move(found);
       }
@@ -205,7 +217,7 @@ class Gate {
     if (options_.is_update) {
       const std::unique_ptr<Output> output = console_.Open(options_.lock);
       if (output == nullptr) return false;
-      output->Write(gate::WriteLock(all_, options_.figure));
+      output->Write(gate::WriteLock(all_, FigureOf(gate::Rule::kLock)));
       view_.lock = options_.lock;
       return console_.Finish(*output, kFine) == kFine;
     }
@@ -218,7 +230,7 @@ class Gate {
       return false;
     }
     const Result<std::vector<gate::Figure>> locked =
-        gate::ReadLock(options_.lock, (*source)->bytes(), options_.figure);
+        gate::ReadLock(options_.lock, (*source)->bytes(), FigureOf(gate::Rule::kLock));
     if (!locked) {
       console_.Show(locked.error());
       return false;
@@ -331,7 +343,7 @@ CommandSpec GateCommand() {
           "or a lock file kept in version control. With a base, a breach also shows its\n"
           "largest causes, as `stowplan diff` does.\n"
           "\n"
-          "  --budget      no more than this\n"
+          "  --budget      no more than this must be free for the program: its footprint\n"
           "  BASE          no more than BASE takes, plus --max-growth\n"
           "  --lock=FILE   no more than FILE says, plus --max-growth; --update writes FILE\n"
           "\n"
@@ -365,8 +377,8 @@ CommandSpec GateCommand() {
           {.name = "update", .help = "write the lock file"},
           {.name = "of",
            .value = "FIGURE",
-           .help = "the figure to check",
-           .fallback = "peak",
+           .help = "the figure to check, by default the footprint against --budget and the peak "
+                   "otherwise",
            .choices = {"peak", "footprint"}},
           {.name = "top",
            .value = "N",

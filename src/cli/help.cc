@@ -2,6 +2,9 @@
 #include "cli/help.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
 
 namespace stowplan::cli {
 namespace {
@@ -57,6 +60,20 @@ std::string OptionHelp(const OptionSpec& option) {
   return help;
 }
 
+// By what a user wants.
+struct CommandGroup {
+  std::string_view title;
+  std::vector<std::string_view> names;
+};
+const std::array<CommandGroup, 5> kGroups = {{
+    {"Understand the memory of a program:",
+     {"explain", "explain-oom", "report", "view", "export", "inspect"}},
+    {"Compare programs, guard a budget:", {"diff", "gate"}},
+    {"Need less memory:", {"fit", "order", "repack"}},
+    {"Plan and check memory:", {"assign", "check", "replan", "pack"}},
+    {"Work with HLO modules:", {"print", "verify", "stats", "completion"}},
+}};
+
 std::string UsageLine(const CommandSpec& command) {
   std::string line = "stowplan " + std::string(command.name);
   if (!command.options.empty()) line += " [OPTIONS]";
@@ -83,25 +100,32 @@ std::string UsageLine(const CommandSpec& command) {
 
 std::string HelpText(std::span<const CommandSpec> commands) {
   std::string out =
-      "stowplan: a memory planner and analyser for HLO, the IR of XLA.\n"
+      "stowplan: where the memory of a program for XLA goes, and how to need less.\n"
       "\n"
-      "Usage: stowplan COMMAND [OPTIONS] FILE\n"
+      "Usage: stowplan THING [OPTIONS]          explains it, whatever it is\n"
+      "       stowplan BEFORE AFTER [OPTIONS]   compares two\n"
+      "       stowplan COMMAND [OPTIONS] FILE\n"
       "\n"
-      "FILE is an HLO module as text or as a serialized HloProto, optionally compressed\n"
-      "with gzip or zstd; - is standard input. The format is detected from the content,\n"
-      "not from the name.\n"
-      "\n"
-      "Commands:\n";
-  for (const CommandSpec& command : commands) {
-    const std::string line = "  " + Pad(std::string(command.name), 12);
-    out += line;
-    AppendWrapped(command.summary, line.size(), out);
+      "THING is a dump directory, a report of XLA, an HLO module as text or proto, a\n"
+      "compiled executable, or the log of a program that ran out of memory; maybe\n"
+      "compressed with gzip or zstd; - is standard input. It is recognized by its\n"
+      "content, not its name.\n";
+  for (const CommandGroup& group : kGroups) {
+    out += "\n" + std::string(group.title) + "\n";
+    for (const std::string_view name : group.names) {
+      const auto command = std::ranges::find(commands, name, &CommandSpec::name);
+      if (command == commands.end()) continue;
+      const std::string line = "  " + Pad(std::string(name), 12);
+      out += line;
+      AppendWrapped(command->summary, line.size(), out);
+    }
   }
   out +=
       "\n"
       "Examples:\n"
-      "  stowplan report dump/                         where does the memory go?\n"
-      "  stowplan explain dump/ --module=step          what fills the peak?\n"
+      "  stowplan dump/                                what fills the memory?\n"
+      "  stowplan train.log                            why did it run out of memory?\n"
+      "  stowplan explain dump/ --module=step --advice what would save memory?\n"
       "  stowplan diff before/ after/                  what changed, and why?\n"
       "  stowplan stats after_optimizations.txt\n"
       "  stowplan print --dialect=jaxlib-0.4.35 module.hlo.pb | less\n"

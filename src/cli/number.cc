@@ -8,6 +8,18 @@
 
 namespace stowplan::cli {
 
+namespace {
+
+// In seconds; 0: there is no such unit.
+double UnitOf(std::string_view unit) {
+  if (unit == "ms") return 0.001;
+  if (unit == "m" || unit == "min") return 60;
+  if (unit == "h") return 3600;
+  return unit.empty() || unit == "s" ? 1 : 0;
+}
+
+}  // namespace
+
 std::optional<int64_t> ParseNumber(std::string_view text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -29,12 +41,13 @@ std::optional<double> ReadSeconds(std::string_view option, const Arguments& argu
                                   Console& console) {
   constexpr double kMost = 1e6;
   const std::string& text = arguments.option(option);
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error == std::errc() && end == text.data() + text.size() && seconds >= 0 && seconds <= kMost)
-    return seconds;
-  console.ShowError("--" + std::string(option) + " needs seconds, not `" + text + "`",
-                    "such as 0.5 or 60");
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const double unit = UnitOf({end, text.data() + text.size()});
+  if (error == std::errc() && unit > 0 && number >= 0 && number * unit <= kMost)
+    return number * unit;
+  console.ShowError("--" + std::string(option) + " needs a time, not `" + text + "`",
+                    "such as 500ms, 60s or 2m");
   return std::nullopt;
 }
 

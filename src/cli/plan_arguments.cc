@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan_arguments.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "cli/number.h"
 #include "cli/progress.h"
+#include "explain/own_line.h"
 #include "session/names.h"
+#include "target/device.h"
 
 namespace stowplan::cli {
 
 OptionSpec TargetOption() {
+  std::vector<std::string_view> names = TargetNames();
+  for (const std::string_view device : DeviceNames()) names.push_back(device);
   return {.name = "target",
           .value = "NAME",
-          .help = "the machine, detected by default",
-          .choices = TargetNames()};
+          .help = "the machine, detected by default; the name of a device also gives its memory",
+          .choices = std::move(names)};
 }
 
 std::vector<OptionSpec> WithPlanOptions(std::vector<OptionSpec> own) {
@@ -24,6 +29,14 @@ std::vector<OptionSpec> WithPlanOptions(std::vector<OptionSpec> own) {
   own.push_back({.name = "xla-version",
                  .value = "NAME",
                  .help = "plan a module without a plan by the rules of this release"});
+  if (std::ranges::find(own, "source-root", &OptionSpec::name) == own.end())
+    own.push_back({.name = "source-root",
+                   .value = "DIR",
+                   .help = "your files: a value belongs to the nearest line that is in them"});
+  own.push_back({.name = "own",
+                 .value = "PATTERN",
+                 .help = "files that are yours even if installed: mylib, mylib/models, '*/lib/x*'",
+                 .is_list = true});
   own.push_back({.name = "allow-unsound", .help = "use a plan even if it fails the check"});
   own.push_back({.name = "allow-unchecked", .help = "use a plan even if it cannot be checked"});
   return own;
@@ -57,7 +70,11 @@ PlanOptions PlanOptionsOf(const Arguments& arguments, const Console& console) {
   PlanOptions options;
   options.module = option("module");
   options.target = option("target");
+  if (const std::optional<Device> device = FindDevice(options.target))
+    options.target = device->target;
   options.release = option("xla-version");
+  options.own = {.source_root = option("source-root"),
+                 .patterns = explain::PatternsOf(option("own"))};
   options.allow_unsound = !option("allow-unsound").empty();
   options.allow_unchecked = !option("allow-unchecked").empty();
   options.speech = Speech::kCommandLine;

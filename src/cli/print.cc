@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/program_file.h"
 #include "page/dialect_list.h"
 #include "session/module_errors.h"
 #include "session/sequence.h"
@@ -64,9 +66,13 @@ int RunPrint(const Arguments& arguments, Console& console) {
     console.ShowError("print needs a FILE", "`stowplan print --help` shows its options");
     return kBadUse;
   }
-  return Print(
-      {.file = arguments.positionals[0], .dialect = dialect, .output = arguments.option("output")},
-      console);
+  PlanOptions options;
+  options.module = arguments.option("module");
+  options.speech = Speech::kCommandLine;
+  std::optional<std::string> file = ProgramFile(arguments.positionals[0], options, console);
+  if (!file) return kBadUse;
+  return Print({.file = *std::move(file), .dialect = dialect, .output = arguments.option("output")},
+               console);
 }
 
 }  // namespace
@@ -89,6 +95,7 @@ CommandSpec PrintCommand() {
       .count = Positionals::kAtMostOne,
       .options =
           {
+              {.name = "module", .value = "NAME", .help = "the module to use from a directory"},
               {.name = "dialect",
                .value = "NAME",
                .help = "print as this release of XLA does; `list` shows all"},

@@ -3,7 +3,9 @@
 #include "target/stats.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/human_bytes.h"
@@ -12,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/program_file.h"
 #include "page/text.h"
 #include "session/module_errors.h"
 #include "session/names.h"
@@ -146,7 +149,12 @@ int ShowStats(const StatsCommandOptions& options, Console& console) {
 int RunStats(const Arguments& arguments, Console& console) {
   const auto top = ReadCount("top", arguments, console);
   if (!top) return kBadUse;
-  return ShowStats({.file = arguments.positionals[0],
+  PlanOptions options;
+  options.module = arguments.option("module");
+  options.speech = Speech::kCommandLine;
+  std::optional<std::string> file = ProgramFile(arguments.positionals[0], options, console);
+  if (!file) return kBadUse;
+  return ShowStats({.file = *std::move(file),
                     .target = *FindTarget(arguments.option("target")),
                     .is_json = arguments.option("format") == "json",
                     .top = *top},
@@ -170,6 +178,7 @@ CommandSpec StatsCommand() {
       .positional = "FILE",
       .options =
           {
+              {.name = "module", .value = "NAME", .help = "the module to use from a directory"},
               {.name = "target",
                .value = "NAME",
                .help = "count bytes for this machine",

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/human_bytes.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/number.h"
+#include "cli/program_file.h"
 #include "session/module_errors.h"
 #include "stowplan/session.h"
 
@@ -58,8 +61,9 @@ int Verify(const VerifyOptions& options, Console& console) {
 int RunVerify(const Arguments& arguments, Console& console) {
   const auto limit = ReadCount("limit", arguments, console);
   if (!limit) return kBadUse;
-  return Verify({.files = arguments.positionals, .limit = *limit == 0 ? SIZE_MAX : *limit},
-                console);
+  std::optional<std::vector<std::string>> files = ProgramFiles(arguments.positionals, console);
+  if (!files) return kBadUse;
+  return Verify({.files = *std::move(files), .limit = *limit == 0 ? SIZE_MAX : *limit}, console);
 }
 
 }  // namespace
@@ -72,7 +76,7 @@ CommandSpec VerifyCommand() {
           "Checks names, order and schedules, parameters, shapes across tuples, loops,\n"
           "branches, calls and fusions, aliases, and the header. Complaints go to standard\n"
           "error, and one line per file to standard output. The exit code is 1 if there are\n"
-          "complaints.\n",
+          "complaints. FILE may also be a dump directory: all of its modules.\n",
       .examples =
           "  stowplan verify module.txt\n"
           "  stowplan verify dumps/*.hlo.pb 2>complaints.txt\n"

@@ -22,7 +22,6 @@
 #include "cli/plan_arguments.h"
 #include "cli/view_files.h"
 #include "cli/view_index.h"
-#include "page/source_root.h"
 #include "page/view_scene.h"
 #include "session/choose_module.h"
 #include "session/count_modules.h"
@@ -179,7 +178,6 @@ int RunView(const Arguments& arguments, Console& console) {
   const std::string& output = arguments.option("output");
   ViewOptions options = {.plan = PlanOptionsOf(arguments, console),
                          .budget = {},
-                         .source_root = arguments.option("source-root"),
                          .is_best = arguments.option("policy") == "best",
                          .is_against_best = arguments.option("against") == "best",
                          .keeps_order = arguments.option("order") == "given"};
@@ -189,7 +187,6 @@ int RunView(const Arguments& arguments, Console& console) {
     return kBadUse;
   };
   if (!console.Take(CheckRelease(options.plan.release))) return kBadUse;
-  if (!console.Take(page::CheckRoot(options.source_root))) return kBadUse;
   if (inputs.size() > 2) return refuse("view takes one INPUT, or two to compare");
   if (options.is_against_best && inputs.size() == 2)
     return refuse("--against=best takes one INPUT, not two", "leave one of them out");

@@ -129,10 +129,16 @@ Item ItemOf(const Picture& picture, ValueId id) {
   const report::Value& value = report.values[id];
   const explain::ValueFact& fact = picture.fact(id);
   Item item{.id = id};
-  item.fields[kOpName] = HashOf(fact.op_name);
-  item.fields[kTail] = TailOf(fact.op_name);
-  if (!fact.frame.is_none()) {
-    const explain::Frame& frame = picture.frames[fact.frame];
+  // Of a whole array, the instruction's own words: what they are named after (explain/makers) may
+  // change while the instruction stays.
+  const explain::Op& op = picture.op_of(id);
+  const bool is_whole = value.index.numbers.count == 0;
+  const std::string_view op_name = is_whole ? op.op_name : fact.op_name;
+  const explain::FrameId innermost = is_whole ? op.frame : fact.frame;
+  item.fields[kOpName] = HashOf(op_name);
+  item.fields[kTail] = TailOf(op_name);
+  if (!innermost.is_none()) {
+    const explain::Frame& frame = picture.frames[innermost];
     item.fields[kSource] = MixHash(HashOf(frame.file), static_cast<uint64_t>(frame.line)) | 1U;
   }
   item.fields[kShape] = HashOf(value.shape);
@@ -141,7 +147,7 @@ Item ItemOf(const Picture& picture, ValueId id) {
   for (const int64_t n : report.numbers(value.index))
     index = MixHash(index, static_cast<uint64_t>(n));
   item.fields[kIndex] = index;
-  item.fields[kOpcode] = static_cast<uint64_t>(picture.op_of(id).opcode);
+  item.fields[kOpcode] = static_cast<uint64_t>(op.opcode);
   item.fields[kClass] = ClassOf(picture, id);
   item.fields[kName] = HashOf(value.instruction);
   return item;

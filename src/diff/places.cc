@@ -52,7 +52,7 @@ std::string BestPlace(const Picture& picture, ValueId id) {
   const std::string word(IsCopy(picture, id) ? "copy" : WordOf(picture, op));
   // What the compiler moves has the words of what it moves (explain/labels).
   if (!fact.frame.is_none()) {
-    const std::string source = explain::SourceText(picture, fact.frame);
+    const std::string source = explain::SourceText(picture, picture.own_line(fact.frame));
     return IsCopy(picture, id) ? "copy of " + source : source;
   }
   if (fact.op_name.empty()) return word + " without source";
@@ -97,7 +97,8 @@ std::string PlaceOf(const Picture& picture, ValueId id, Group group) {
   const explain::ValueFact& fact = picture.fact(id);
   switch (group) {
     case Group::kSource:
-      return fact.frame.is_none() ? "(no source)" : explain::SourceText(picture, fact.frame);
+      return fact.frame.is_none() ? "(no source)"
+                                  : explain::SourceText(picture, picture.own_line(fact.frame));
     case Group::kOpName:
       return fact.op_name.empty() ? "(no op_name)" : std::string(fact.op_name);
     case Group::kKind:

@@ -135,7 +135,10 @@ class KindFinder {
   }
 
   [[nodiscard]] bool IsKeptForBackward(report::ValueId id) const {
-    return is_read_by_backward_[id.index] != 0 && IsForward(picture_.values[id.index].op_name);
+    // A backward loop's slice of what was kept is not kept.
+    const ValueFact& fact = picture_.values[id.index];
+    return is_read_by_backward_[id.index] != 0 && IsForward(fact.op_name) &&
+           !IsBackward(picture_.ops[fact.op].op_name);
   }
 
   // Compilers move values between memories: who reads a copy, or a slice that the compiler made,

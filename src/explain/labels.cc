@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "explain/makers.h"
 #include "explain/op_slots.h"
+#include "explain/own_line.h"
 #include "report/summary.h"
 
 namespace stowplan::explain {
@@ -40,17 +43,19 @@ namespace {
 
 class Labeller {
  public:
-  Labeller(std::span<const std::string> parameter_names, Picture& picture)
-      : parameter_names_(parameter_names), picture_(picture), report_(*picture.report) {}
+  Labeller(const PictureOptions& options, Picture& picture)
+      : options_(options), picture_(picture), report_(*picture.report) {}
 
   void Run() {
     AddOps();
     if (picture_.module != nullptr) {
       AddFrames();
-      FindCallers();
+      makers_.emplace(*picture_.module);
+      FindKinds();
       FindInstructions();
     }
     AddValues();
+    AddOwnLines();
     AddParameterPaths();
   }
 
@@ -131,9 +136,9 @@ class Labeller {
     return row->second;
   }
 
-  void FindCallers() {
+  // Which metadata is of parameters, and which computations are of fusions.
+  void FindKinds() {
     const hlo::Module& module = *picture_.module;
-    callers_.resize(module.computations.size());
     is_of_parameter_.resize(module.metadata.size(), 0);
     for (const InstrId parameter : module.parameters_of(module.entry)) {
       const hlo::MetadataId words = module.instructions[parameter].metadata;
@@ -141,10 +146,8 @@ class Labeller {
     }
     is_fused_.resize(module.computations.size(), 0);
     for (size_t i = 0; i < module.instructions.size(); ++i) {
-      for (const CompId called : module.called_by(InstrId(i))) {
-        if (callers_[called.index].is_none()) callers_[called.index] = InstrId(i);
-        if (module.instructions[InstrId(i)].opcode == Opcode::kFusion) is_fused_[called.index] = 1;
-      }
+      if (module.instructions[InstrId(i)].opcode != Opcode::kFusion) continue;
+      for (const CompId called : module.called_by(InstrId(i))) is_fused_[called.index] = 1;
     }
   }
 
@@ -162,7 +165,7 @@ class Labeller {
         if (!op.instruction.is_none()) continue;
         op.instruction = InstrId(i);
         op.opcode = instruction.opcode;
-        SetWords(FindWords(op.instruction, {}), op);
+        SetWords(makers_->WordsOf(op.instruction), op);
         const hlo::Metadata* own = module.metadata_of(op.instruction);
         op.is_wordless = instruction.called.count == 0 || IsAsync(op.opcode);
         op.is_wordless = op.is_wordless && (own == nullptr || own->op_name.size == 0);
@@ -173,78 +176,6 @@ class Labeller {
   static bool IsAsync(Opcode opcode) {
     return opcode == Opcode::kAsyncStart || opcode == Opcode::kAsyncUpdate ||
            opcode == Opcode::kAsyncDone;
-  }
-
-  // The words of a part of what an instruction makes: of fusions and loops, those of what the
-  // inside returns there; of what hands its operand on or moves it, those of the operand; of a
-  // parameter inside, those of the caller.
-  const hlo::Metadata* FindWords(InstrId id, std::span<const int64_t> index) const {
-    const hlo::Module& module = *picture_.module;
-    constexpr int kMostSteps = 64;
-    std::vector<int64_t> at(index.begin(), index.end());
-    for (int step = 0; step < kMostSteps; ++step) {
-      const hlo::Instruction& instruction = module.instructions[id];
-      if (const InstrId inside = ReturnedAt(id, at); !inside.is_none()) {
-        if (const hlo::Metadata* words = report::MetadataOf(module, inside)) return words;
-      }
-      if (const hlo::Metadata* words = report::MetadataOf(module, id)) return words;
-      const std::span<const InstrId> operands = module.operands_of(id);
-      switch (instruction.opcode) {
-        case Opcode::kGetTupleElement:
-          at.insert(at.begin(), module.NumberOr(id, hlo::AttributeKey::kIndex, 0));
-          break;
-        case Opcode::kTuple:
-          if (at.empty() || at[0] < 0 || static_cast<size_t>(at[0]) >= operands.size())
-            return nullptr;
-          id = operands[static_cast<size_t>(at[0])];
-          at.erase(at.begin());
-          continue;
-        case Opcode::kCopy:
-        case Opcode::kCopyStart:
-        case Opcode::kCopyDone:
-        case Opcode::kBitcast:
-        case Opcode::kConvert:
-        case Opcode::kReshape:
-        case Opcode::kTranspose:
-        case Opcode::kBroadcast:
-        case Opcode::kSlice:
-        case Opcode::kPad:
-        case Opcode::kConcatenate:
-        case Opcode::kCustomCall:
-        case Opcode::kAsyncStart:
-        case Opcode::kAsyncUpdate:
-        case Opcode::kAsyncDone:
-          at.clear();
-          break;
-        case Opcode::kOptBarrier:
-          break;
-        case Opcode::kParameter:
-          id = callers_[instruction.parent.index];
-          if (id.is_none()) return nullptr;
-          if (module.instructions[id].opcode != Opcode::kWhile) at.clear();
-          continue;
-        default:
-          return nullptr;
-      }
-      if (operands.empty()) return nullptr;
-      id = operands[0];
-    }
-    return nullptr;
-  }
-
-  // What the inside of a fusion or loop returns at this index; none when it cannot be told.
-  [[nodiscard]] InstrId ReturnedAt(InstrId id, std::span<const int64_t> index) const {
-    const hlo::Module& module = *picture_.module;
-    const hlo::Instruction& instruction = module.instructions[id];
-    const bool is_either =
-        instruction.opcode == Opcode::kWhile || instruction.opcode == Opcode::kFusion;
-    if (index.empty() || !is_either || instruction.called.count == 0) return {};
-    const InstrId root = module.computations[module.called_by(id)[0]].root;
-    if (root.is_none() || module.instructions[root].opcode != Opcode::kTuple) return {};
-    const std::span<const InstrId> parts = module.operands_of(root);
-    return index[0] >= 0 && static_cast<size_t>(index[0]) < parts.size()
-               ? parts[static_cast<size_t>(index[0])]
-               : InstrId();
   }
 
   template <class Labelled>
@@ -295,9 +226,11 @@ class Labeller {
         SetWordsOfText(value.instruction_text, op);
       fact.op_name = op.op_name;
       fact.frame = op.frame;
-      if (!op.instruction.is_none() && value.index.numbers.count != 0)
-        SetWords(FindWords(op.instruction, report_.numbers(value.index)), fact);
-      fact.is_parameter_copy = IsParameterCopy(op, fact, report_.numbers(value.index));
+      if (op.instruction.is_none()) continue;
+      const Maker maker = makers_->Of(op.instruction, report_.numbers(value.index));
+      SetWords(maker.words, fact);
+      fact.slices = maker.slices;
+      fact.is_parameter_copy = IsParameterCopy(op, fact, maker.words);
     }
     // What no value is born at has no text.
     for (size_t i = 0; i < picture_.ops.size(); ++i) {
@@ -307,14 +240,26 @@ class Labeller {
     }
   }
 
+  // Callers come before the called.
+  void AddOwnLines() {
+    Owners owners(options_.own);
+    std::vector<Owner> nearest;
+    for (size_t i = 0; i < picture_.frames.size(); ++i) {
+      const Frame& frame = picture_.frames[FrameId(i)];
+      nearest.push_back(owners.Of(frame.file));
+      picture_.own_lines.push_back(FrameId(i));
+      if (frame.parent.is_none() || nearest[frame.parent.index] >= nearest[i]) continue;
+      nearest[i] = nearest[frame.parent.index];
+      picture_.own_lines[i] = picture_.own_lines[frame.parent.index];
+    }
+  }
+
   // Parameters have an op_name, their path, and no line of source.
   [[nodiscard]] bool IsParameterCopy(const Op& op, const ValueFact& fact,
-                                     std::span<const int64_t> index) const {
-    if (op.instruction.is_none() || op.opcode == Opcode::kParameter || fact.op_name.empty() ||
-        !fact.frame.is_none())
+                                     const hlo::Metadata* words) const {
+    if (op.opcode == Opcode::kParameter || fact.op_name.empty() || !fact.frame.is_none())
       return false;
     const hlo::Module& module = *picture_.module;
-    const hlo::Metadata* words = FindWords(op.instruction, index);
     return words != nullptr &&
            is_of_parameter_[static_cast<size_t>(words - module.metadata.rows().data())] != 0;
   }
@@ -331,7 +276,8 @@ class Labeller {
         if (!path.empty()) break;
       }
       const auto number = static_cast<uint64_t>(*allocation.parameter);
-      if (path.empty() && number < parameter_names_.size()) path = parameter_names_[number];
+      if (path.empty() && number < options_.parameter_names.size())
+        path = options_.parameter_names[number];
       if (path.empty()) path = "parameter " + std::to_string(*allocation.parameter);
       if (allocation.parameter_index.numbers.count != 0) {
         path += '{';
@@ -358,11 +304,11 @@ class Labeller {
     return path;
   }
 
-  std::span<const std::string> parameter_names_;
+  const PictureOptions& options_;
   Picture& picture_;
   const report::Report& report_;
   std::vector<FrameId> frames_;           // by the module's row
-  std::vector<InstrId> callers_;          // by computation: the first
+  std::optional<Makers> makers_;          // of the module, if there is one
   std::vector<uint8_t> is_fused_;         // by computation
   std::vector<uint8_t> is_of_parameter_;  // by metadata: of the entry computation
   std::map<std::pair<std::string_view, int32_t>, FrameId> places_;
@@ -370,8 +316,8 @@ class Labeller {
 
 }  // namespace
 
-void AddLabels(std::span<const std::string> parameter_names, Picture& picture) {
-  Labeller(parameter_names, picture).Run();
+void AddLabels(const PictureOptions& options, Picture& picture) {
+  Labeller(options, picture).Run();
 }
 
 }  // namespace stowplan::explain

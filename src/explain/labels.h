@@ -2,16 +2,15 @@
 // The ops of a picture, their names in JAX and their places in the source.
 #pragma once
 
-#include <span>
-#include <string>
+#include <string_view>
 
 #include "explain/picture.h"
 
 namespace stowplan::explain {
 
-// Fills in frames, ops, the ops and names of values, and the paths of parameters. Requires report
-// and module. `parameter_names`, by number, are used for parameters without a path.
-void AddLabels(std::span<const std::string> parameter_names, Picture& picture);
+// Fills in frames and which of them are the user's own, ops, the ops and names of values, and the
+// paths of parameters. Requires report and module.
+void AddLabels(const PictureOptions& options, Picture& picture);
 
 // The opcode in `%x = f32[2]{0} add(...)`; kUnknown if there is no known one.
 [[nodiscard]] hlo::Opcode OpcodeOfText(std::string_view instruction_text);

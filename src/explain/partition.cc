@@ -60,6 +60,7 @@ class Partitioner {
     }
     if (by_ == By::kFootprint) AddRest();
     Partition partition = std::move(tree_).Make();
+    if (by_ == By::kSource) AddLibraries(partition);
     // A value can be in two rows, one of them its padding.
     partition.rows[0].values =
         std::ranges::count_if(moment_.shares, [](const Share& share) { return share.bytes != 0; });
@@ -77,11 +78,32 @@ class Partitioner {
     if (const std::string_view row = RowOfOthers(picture_, share.value, by_); !row.empty()) {
       tree_.DownOther(row);
     } else if (by_ == By::kSource) {
-      tree_.Down(SourceText(picture_, fact.frame)).frame = fact.frame;
+      GoToLine(fact.frame, share.bytes);
     } else {
       GoToFrame(fact.frame);
     }
     tree_.Add(share.bytes);
+  }
+
+  // To the user's own line.
+  void GoToLine(FrameId innermost, int64_t bytes) {
+    const FrameId own = picture_.own_line(innermost);
+    Row& row = tree_.Down(SourceText(picture_, own));
+    row.frame = own;
+    Inside& inside = insides_[row.name][SourceText(picture_, innermost)];
+    inside.frame = innermost;
+    inside.bytes += bytes;
+  }
+
+  // Which line of a library most of a row's bytes are from, if most are not from the row's own.
+  void AddLibraries(Partition& partition) const {
+    for (Row& row : partition.rows) {
+      const auto lines = insides_.find(row.name);
+      if (row.frame.is_none() || lines == insides_.end()) continue;
+      const auto most = std::ranges::max_element(
+          lines->second, {}, [](const auto& line) { return line.second.bytes; });
+      if (most->first != row.name) row.library = most->second.frame;
+    }
   }
 
   // Stacks share their outer frames: each is gone once.
@@ -146,6 +168,12 @@ class Partitioner {
   By by_;
   TreeMaker tree_;
   std::map<uint32_t, uint32_t> frame_rows_;
+  // By own line, then by innermost line.
+  struct Inside {
+    FrameId frame;
+    int64_t bytes = 0;
+  };
+  std::map<std::string, std::map<std::string, Inside>> insides_;
 };
 
 }  // namespace

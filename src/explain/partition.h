@@ -23,7 +23,7 @@ namespace stowplan::explain {
 
 enum class By : uint8_t {
   kValue,      // one row for each value
-  kSource,     // file:line of the innermost frame
+  kSource,     // file:line of the user's own code
   kStack,      // all frames, outermost first
   kOpName,     // the parts of op_name
   kParameter,  // the parts of the parameter's path
@@ -46,6 +46,7 @@ struct Row {
   bool is_other = false;  // named in parentheses: the criterion does not apply
   report::ValueId value;  // kValue: which
   FrameId frame;          // kSource, kStack: which
+  FrameId library;  // kSource: where most of it is, if that is another line; none: nowhere else
   friend bool operator==(const Row&, const Row&) = default;
 };
 

@@ -103,15 +103,14 @@ OpId Picture::FindOp(std::string_view name) const {
 }
 
 Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
-                            const std::optional<Target>& target,
-                            std::span<const std::string> parameter_names) {
+                            const std::optional<Target>& target, const PictureOptions& options) {
   STOWPLAN_TRY([[maybe_unused]] const bool ok, CheckPlaces(report));
   Picture picture;
   picture.report = &report;
   picture.module = module;
   AddTarget(target, picture);
   picture.spaces = SpacesOf(report);
-  AddLabels(parameter_names, picture);
+  AddLabels(options, picture);
   AddPadding(picture);
   if (report::HasPeak(report)) {
     STOWPLAN_TRY(report::LiveBytes bytes, report::ComputeLiveBytes(report));
@@ -120,6 +119,15 @@ Result<Picture> MakePicture(const report::Report& report, const hlo::Module* mod
   }
   AddKinds(picture);
   AddUnknowns(picture);
+  return picture;
+}
+
+Picture MakeLabels(const report::Report& report, const hlo::Module* module,
+                   const PictureOptions& options) {
+  Picture picture;
+  picture.report = &report;
+  picture.module = module;
+  AddLabels(options, picture);
   return picture;
 }
 

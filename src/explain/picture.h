@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "report/peak.h"
 #include "stowplan/base/diagnostic.h"
 #include "stowplan/base/id.h"
+#include "stowplan/base/own_code.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/hlo/opcode.h"
 #include "stowplan/report/report.h"
@@ -81,6 +81,7 @@ struct ValueFact {
   // Of this part of what the op makes; often the op's own.
   std::string_view op_name = {};
   FrameId frame = {};
+  int64_t slices = 0;              // of a stack that a loop fills, slice by slice; else 0
   bool is_parameter_copy = false;  // its names are those of a parameter that it copies or reshapes
   // Bytes without padding, if the shape is known; at most the value's size.
   std::optional<int64_t> plain = {};
@@ -105,6 +106,12 @@ struct Space {
   int64_t alignment = 1;
 };
 
+struct PictureOptions {
+  OwnCode own = {};  // which lines are the user's own
+  // By number, for parameters whose paths the module does not have.
+  std::vector<std::string> parameter_names = {};
+};
+
 struct Picture {
   const report::Report* report = nullptr;
   const hlo::Module* module = nullptr;  // null: there is none
@@ -112,6 +119,7 @@ struct Picture {
   Backend backend = Backend::kUnknown;
 
   Table<FrameId, Frame> frames = {};
+  std::vector<FrameId> own_lines = {};  // by FrameId: see own_line
   Table<OpId, Op> ops = {};
   std::vector<OpSlot> op_slots = {};              // see FindOp
   std::vector<ValueFact> values = {};             // by report::ValueId
@@ -127,6 +135,11 @@ struct Picture {
 
   [[nodiscard]] const ValueFact& fact(report::ValueId id) const { return values[id.index]; }
   [[nodiscard]] const Op& op_of(report::ValueId id) const { return ops[values[id.index].op]; }
+  // Of a stack, given by its innermost frame: the nearest frame of the user's own code
+  // (explain/own_line.h); none for none.
+  [[nodiscard]] FrameId own_line(FrameId innermost) const {
+    return innermost.is_none() ? innermost : own_lines[innermost.index];
+  }
   // The op of this name; none when the report does not name it.
   [[nodiscard]] OpId FindOp(std::string_view name) const;
   // Null when nothing has this color.
@@ -134,18 +147,22 @@ struct Picture {
 };
 
 // `module` may be null; report and module must outlive the picture. Without a target, it is
-// inferred from the module or the report. `parameter_names`, by number, are used for parameters
-// whose paths the module does not have.
+// inferred from the module or the report.
 //
 // Fails if the report has no assignment, if a value lies outside its allocation, or if sizes do not
 // fit in 64 bits.
 [[nodiscard]] Result<Picture> MakePicture(const report::Report& report, const hlo::Module* module,
                                           const std::optional<Target>& target = std::nullopt,
-                                          std::span<const std::string> parameter_names = {});
+                                          const PictureOptions& options = {});
+
+// Only its frames, ops, and the names and lines of values: enough to say where they come from.
+// Never fails.
+[[nodiscard]] Picture MakeLabels(const report::Report& report, const hlo::Module* module,
+                                 const PictureOptions& options = {});
 
 // The stack, outermost frame first.
 [[nodiscard]] std::vector<FrameId> StackOf(const Picture& picture, FrameId innermost);
-// "train.py:42"; empty when not known.
+// "train.py:42"; empty when not known. Of a value: SourceText(picture, picture.own_line(frame)).
 [[nodiscard]] std::string SourceText(const Picture& picture, FrameId frame);
 // "fusion.3{0}"
 [[nodiscard]] std::string ValueName(const report::Report& report, report::ValueId id);

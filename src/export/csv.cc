@@ -29,7 +29,7 @@ std::string WriteCsv(const Subject& subject) {
     csv.Number(value.has_range ? std::optional(value.end) : std::nullopt);
     csv.Text(explain::Word(fact.kind));
     csv.Text(fact.op_name);
-    csv.Text(explain::SourceText(picture, fact.frame));
+    csv.Text(explain::SourceText(picture, picture.own_line(fact.frame)));
     csv.Text(value.shape);
     csv.Text(ParameterPath(picture, id));
     if (subject.moment) {

@@ -104,7 +104,10 @@ class Writer {
       json_.Field("end", value.end);
     }
     if (!fact.op_name.empty()) json_.Field("op_name", fact.op_name);
-    if (!fact.frame.is_none()) json_.Field("frame", int64_t{fact.frame.index});
+    if (!fact.frame.is_none()) {
+      json_.Field("frame", int64_t{fact.frame.index});
+      json_.Field("own_frame", int64_t{picture_.own_line(fact.frame).index});
+    }
     if (const std::string_view path = ParameterPath(picture_, id); !path.empty())
       json_.Field("parameter", path);
     if (subject_.moment) {

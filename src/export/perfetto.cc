@@ -153,7 +153,7 @@ class TraceWriter {
 
   void WriteOrigin(std::string_view op_name, explain::FrameId frame) {
     if (!op_name.empty()) json_.Field("op_name", op_name);
-    const std::string source = explain::SourceText(picture_, frame);
+    const std::string source = explain::SourceText(picture_, picture_.own_line(frame));
     if (!source.empty()) json_.Field("source", std::string_view(source));
   }
 

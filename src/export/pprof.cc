@@ -111,7 +111,7 @@ class ProfileWriter {
     if (subject_.stacks == Stacks::kSource) {
       WriteLabel(row, "op_name", fact.op_name);
     } else {
-      WriteLabel(row, "source", explain::SourceText(picture_, fact.frame));
+      WriteLabel(row, "source", explain::SourceText(picture_, picture_.own_line(fact.frame)));
     }
     WriteBytes(row, "size", value.size);
     WriteBytes(row, "padding", share.padding);

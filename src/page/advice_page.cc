@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -97,16 +98,32 @@ std::string AdvicePage(const AdviceReport& report, const std::string& name,
   for (const std::string& sentence : report.unknown) AppendParagraph(sentence, 2, out);
   size_t shown = report.advice.size();
   if (options.limit != 0) shown = std::min(shown, options.limit);
-  for (size_t i = 0; i < shown; ++i)
-    AppendAdvice(report, report.advice[i], fmt::format("{}.", i + 1), options.speech, out);
-  if (report.together) AppendAdvice(report, *report.together, "=>", options.speech, out);
+  // What the user can follow first, each kind by what it saves.
+  std::vector<const Advice*> order;
+  for (const bool is_for_compilers : {false, true}) {
+    for (const Advice& advice : report.advice)
+      if (advise::IsForCompilers(advice) == is_for_compilers) order.push_back(&advice);
+  }
+  const auto first = std::ranges::find_if(
+      order, [](const Advice* advice) { return advise::IsForCompilers(*advice); });
+  const auto own = static_cast<size_t>(first - order.begin());
+  for (size_t i = 0; i < shown; ++i) {
+    if (i == own) {
+      if (report.together) AppendAdvice(report, *report.together, "=>", options.speech, out);
+      out += "\nFor compiler engineers: copies, the order of instructions, packing\n";
+    }
+    AppendAdvice(report, *order[i], fmt::format("{}.", i + 1), options.speech, out);
+  }
+  if (report.together && own >= shown)
+    AppendAdvice(report, *report.together, "=>", options.speech, out);
   if (report.advice.empty() && report.tried != 0)
     out += "\nNo change that was tried saves memory.\n";
   if (options.has_refused) AppendRefused(report, out);
   std::string words = fmt::format(
       "Each change was applied to the program, planned again and checked; {} tried", report.tried);
   if (shown < report.advice.size())
-    words += fmt::format(", {} more save something ({})", report.advice.size() - shown,
+    words += fmt::format(", {} more {} something ({})", report.advice.size() - shown,
+                         report.advice.size() - shown == 1 ? "saves" : "save",
                          options.speech == Speech::kPython ? "limit=0" : "--top=0");
   if (report.unsound != 0)
     words += fmt::format(", {} left out because values would be lost", report.unsound);
@@ -142,6 +159,7 @@ void WriteFigures(std::string_view key, const advise::Figures& figures, JsonWrit
 }
 
 void WriteAdvice(const Advice& advice, JsonWriter& json) {
+  json.Field("for_compilers", advise::IsForCompilers(advice));
   json.Field("saved_bytes", advice.saved);
   json.Field("saved_peak", advice.saved_peak);
   json.Field("what", std::string_view(advice.what));

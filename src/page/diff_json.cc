@@ -32,7 +32,8 @@ void WriteSide(std::string_view key, const explain::Picture& picture, report::Va
   json.Field("value", std::string_view(explain::ValueName(*picture.report, id)));
   json.Field("shape", picture.report->values[id].shape);
   json.Field("kind", explain::Word(picture.fact(id).kind));
-  if (const std::string source = explain::SourceText(picture, picture.fact(id).frame);
+  if (const std::string source =
+          explain::SourceText(picture, picture.own_line(picture.fact(id).frame));
       !source.empty())
     json.Field("source", std::string_view(source));
   if (!picture.fact(id).op_name.empty()) json.Field("op_name", picture.fact(id).op_name);

@@ -4,6 +4,7 @@
 #include "explain/padding.h"
 #include "explain/xla_peak.h"
 #include "page/explain_view.h"
+#include "page/headline.h"
 #include "report/summary.h"
 
 namespace stowplan::page {
@@ -132,6 +133,9 @@ class Writer {
   }
 
   void WriteMoment() {
+    json_.BeginArray("headline");
+    for (const std::string& line : Headline(view_)) json_.Value(std::string_view(line));
+    json_.End();
     json_.BeginObject("moment");
     WriteInstruction(view_.moment.time);
     if (view_.space) json_.Field("space", *view_.space);
@@ -194,6 +198,9 @@ class Writer {
       json_.Field("end", value.end);
     }
     if (!fact.op_name.empty()) json_.Field("op_name", fact.op_name);
+    if (!fact.frame.is_none())
+      json_.Field("source",
+                  std::string_view(explain::SourceText(picture_, picture_.own_line(fact.frame))));
     WriteStack(fact.frame);
   }
 

@@ -10,6 +10,7 @@
 #include "explain/padding.h"
 #include "explain/xla_peak.h"
 #include "page/explain_view.h"
+#include "page/headline.h"
 #include "page/order_page.h"
 #include "page/text.h"
 #include "report/derive.h"
@@ -59,6 +60,17 @@ std::string_view WordsFor(By by) { return kRowsFor[static_cast<size_t>(by)]; }
 // The width left over by sizes and shares.
 constexpr size_t kNameWidth = 43;
 
+// model.py:17 via linear.py:287
+std::string SourceName(const explain::Picture& picture, const Row& row, size_t width) {
+  std::string name = Printable(row.name);
+  if (!row.library.is_none()) {
+    std::string inner = Printable(explain::SourceText(picture, row.library));
+    inner = " via " + inner.substr(inner.rfind('/') + 1);  // npos + 1 is 0
+    if (TextWidth(inner) + 20 < width) return ShortenedPath(name, width - TextWidth(inner)) + inner;
+  }
+  return ShortenedPath(name, width);
+}
+
 std::string RowName(const ExplainView& view, const Partition& partition, const Row& row) {
   const size_t indent = 2 * std::min<size_t>(row.depth - 1, 14);
   const size_t width = indent + 16 < kNameWidth ? kNameWidth - indent : 16;
@@ -70,8 +82,9 @@ std::string RowName(const ExplainView& view, const Partition& partition, const R
   }
   switch (partition.by) {
     case By::kSource:
+      return SourceName(view.picture, row, width);
     case By::kStack:
-      return std::string(indent, ' ') + ShortenedPath(name, width);
+      return std::string(indent, ' ') + ShortenedStack(name, width);
     case By::kOpName:
       return std::string(indent, ' ') + ShortenedOpName(name, width);
     default:
@@ -83,6 +96,7 @@ std::string RowName(const ExplainView& view, const Partition& partition, const R
 std::string WordsOf(const explain::Picture& picture, report::ValueId id) {
   const explain::ValueFact& fact = picture.fact(id);
   std::string words(explain::Word(fact.kind));
+  if (fact.slices > 1) words += fmt::format(", {} trips", fact.slices);
   const auto add = [&](const std::string& text) {
     if (!text.empty()) words += ", " + text;
   };
@@ -90,7 +104,7 @@ std::string WordsOf(const explain::Picture& picture, report::ValueId id) {
   const std::string& path =
       value.allocation.is_none() ? std::string() : picture.parameter_paths[value.allocation.index];
   add(Printable(path));
-  add(ShortenedPath(Printable(explain::SourceText(picture, fact.frame)), 30));
+  add(ShortenedPath(Printable(explain::SourceText(picture, picture.own_line(fact.frame))), 30));
   const bool is_path = picture.ops[fact.op].opcode == hlo::Opcode::kParameter;
   const size_t left = kExplainWidth - 36 - std::min<size_t>(kExplainWidth - 36, TextWidth(words));
   if (!is_path && left > 16) add(ShortenedOpName(Printable(fact.op_name), left - 2));
@@ -216,6 +230,28 @@ void AppendOrder(const ExplainView& view, std::string& out) {
                   2, out);
 }
 
+// The user's own line, the library's line that it leads to, and the user's own lines that lead to
+// it, three lines in all.
+void AppendOwnStack(const explain::Picture& picture, explain::FrameId innermost, std::string& out) {
+  int lines = 0;
+  const auto add = [&](std::string_view word, explain::FrameId frame) {
+    const std::string_view function = picture.frames[frame].function;
+    const std::string in = function.empty() ? "" : " in " + Printable(function);
+    const std::string source = Printable(explain::SourceText(picture, frame));
+    // Neither takes more than half from the other.
+    const size_t room = kExplainWidth - 3 - word.size();
+    const std::string end = Shortened(in, room - std::min(TextWidth(source), room / 2));
+    out += fmt::format("  {} {}{}\n", word, ShortenedPath(source, room - TextWidth(end)), end);
+    ++lines;
+  };
+  if (innermost.is_none()) return;
+  explain::FrameId at = picture.own_line(innermost);
+  add("by", at);
+  if (at != innermost) add("   via", innermost);
+  while (lines < 3 && !(at = picture.own_line(picture.frames[at].parent)).is_none())
+    add("   from", at);
+}
+
 void AppendHead(const ExplainView& view, std::string& out) {
   const explain::Picture& picture = view.picture;
   const explain::Footprint split = explain::FootprintOf(picture, view.moment);
@@ -230,14 +266,7 @@ void AppendHead(const ExplainView& view, std::string& out) {
     const explain::OpId id = picture.FindOp(sequence[static_cast<size_t>(view.moment.time)]);
     if (!id.is_none()) {
       const explain::Op& op = picture.ops[id];
-      const std::vector<explain::FrameId> stack = explain::StackOf(picture, op.frame);
-      for (size_t k = 0; k < std::min<size_t>(3, stack.size()); ++k) {
-        const explain::FrameId frame = stack[stack.size() - 1 - k];
-        const std::string_view function = picture.frames[frame].function;
-        out += fmt::format("  {} {}{}\n", k == 0 ? "by" : "   from",
-                           Printable(explain::SourceText(picture, frame)),
-                           function.empty() ? "" : " in " + Printable(function));
-      }
+      AppendOwnStack(picture, op.frame, out);
       if (!op.op_name.empty())
         out += "  op " + ShortenedOpName(Printable(op.op_name), kExplainWidth - 5) + "\n";
     }
@@ -299,6 +328,8 @@ void AppendNext(const ExplainView& view, std::string& out) {
 
 std::string ExplainPage(const ExplainView& view) {
   std::string out;
+  for (const std::string& line : Headline(view)) out += line + '\n';
+  out += '\n';
   AppendHead(view, out);
   AppendSpaces(view, out);
   out += "\nLive bytes over the program\n";

@@ -7,8 +7,8 @@
 
 #include "base/human_bytes.h"
 #include "base/stable_sort.h"
+#include "explain/source_root.h"
 #include "page/explain_view.h"
-#include "page/source_root.h"
 #include "page/text.h"
 #include "stowplan/base/source.h"
 
@@ -66,7 +66,7 @@ std::string SourcePage(const ExplainView& view, const std::string& root) {
   for (const std::string_view name : order) {
     const File& file = files[name];
     out += fmt::format("\n{}: {}\n", Printable(name), HumanAndExactBytes(file.bytes));
-    const std::string path = PathBelow(root, name);
+    const std::string path = explain::PathBelow(root, name);
     const auto source =
         path.empty() ? Result<std::shared_ptr<const Source>>(Fail("", "")) : ReadSource(path);
     const std::vector<std::string_view> lines =

@@ -28,7 +28,7 @@ std::string OpText(const Picture& picture, explain::OpId id, std::string_view na
   std::string text = Printable(name);
   if (id.is_none()) return text;
   const explain::Op& op = picture.ops[id];
-  const std::string source = explain::SourceText(picture, op.frame);
+  const std::string source = explain::SourceText(picture, picture.own_line(op.frame));
   if (!source.empty()) text += ", " + ShortenedPath(Printable(source), 28);
   const size_t used = TextWidth(text) + 2;
   if (!op.op_name.empty() && used + 12 < width)
@@ -136,13 +136,16 @@ std::string WhyPage(const ExplainView& view, const explain::Why& why) {
     line("padding", fmt::format("{} ({})", HumanAndExactBytes(fact.padding),
                                 Percent(fact.padding, value.size)));
   line("op_name", ShortenedOpName(Printable(fact.op_name), kExplainWidth - 12));
-  const std::vector<explain::FrameId> stack = explain::StackOf(picture, fact.frame);
-  for (size_t i = stack.size(); i-- > 0;) {
-    const std::string_view function = picture.frames[stack[i]].function;
-    line(i + 1 == stack.size() ? "source" : "",
-         Printable(explain::SourceText(picture, stack[i])) +
-             (function.empty() ? "" : " in " + Printable(function)));
-  }
+  const auto frames = [&](std::string_view head, explain::FrameId from, explain::FrameId to) {
+    for (explain::FrameId at = from; at != to; at = picture.frames[at].parent) {
+      const std::string_view function = picture.frames[at].function;
+      line(at == from ? head : "", Printable(explain::SourceText(picture, at)) +
+                                       (function.empty() ? "" : " in " + Printable(function)));
+    }
+  };
+  const explain::FrameId own = picture.own_line(fact.frame);
+  frames("source", own, {});
+  frames("inside", fact.frame, own);
   line("alive", Range(value));
   if (!value.allocation.is_none()) {
     const report::Allocation& allocation = report.allocations[value.allocation];

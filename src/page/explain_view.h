@@ -31,6 +31,9 @@ struct ExplainView {
   size_t limit = 10;     // rows per table; 0: all
   Speech speech = Speech::kCommandLine;
   OrderGlance order = {};  // what the order of instructions costs
+  // The memory of the device that the user named, and its name.
+  std::optional<int64_t> capacity = {};
+  std::string device = {};
 
   [[nodiscard]] const explain::Curve& curve() const;
 };

@@ -22,33 +22,34 @@ int64_t GateView::breaches() const {
 namespace {
 
 // "1.50GiB (1610612736) is more than the budget of 1.00GiB (1073741824), by 512.00MiB"
-std::string GateSentence(const GateView& view, const gate::Verdict& verdict) {
+std::string GateSentence(const GateRow& row) {
+  const gate::Verdict& verdict = row.verdict;
   const std::string is = HumanAndExactBytes(verdict.bytes);
   const std::string limit = HumanAndExactBytes(verdict.limit);
   const std::string base = HumanAndExactBytes(verdict.base.value_or(0));
   switch (verdict.outcome) {
     case Outcome::kMissing:
-      return fmt::format("{} {} is not in the lock file", view.figure, is);
+      return fmt::format("{} {} is not in the lock file", row.figure, is);
     case Outcome::kNew:
-      return fmt::format("{} {}, not in the base", view.figure, is);
+      return fmt::format("{} {}, not in the base", row.figure, is);
     case Outcome::kGone:
       return fmt::format("had {}, no longer exists", base);
     case Outcome::kLess:
-      return fmt::format("{} {} -> {}, {}: --update would lock it in", view.figure, base, is,
+      return fmt::format("{} {} -> {}, {}: --update would lock it in", row.figure, base, is,
                          SignedBytes(verdict.bytes - *verdict.base));
     case Outcome::kBreach:
       if (verdict.rule == Rule::kBudget)
-        return fmt::format("{} {} is over the budget of {} by {}", view.figure, is, limit,
+        return fmt::format("{} {} is over the budget of {} by {}", row.figure, is, limit,
                            HumanBytes(verdict.bytes - verdict.limit));
-      return fmt::format("{} {} -> {}, {}; at most {} is allowed", view.figure, base, is,
+      return fmt::format("{} {} -> {}, {}; at most {} is allowed", row.figure, base, is,
                          SignedBytes(verdict.bytes - *verdict.base), limit);
     case Outcome::kPassed:
       break;
   }
   if (verdict.rule == Rule::kBudget)
-    return fmt::format("{} {} of {}", view.figure, is, HumanBytes(verdict.limit));
-  if (verdict.bytes == verdict.base) return fmt::format("{} {}, the same", view.figure, is);
-  return fmt::format("{} {} -> {}, {}", view.figure, base, is,
+    return fmt::format("{} {} of {}", row.figure, is, HumanBytes(verdict.limit));
+  if (verdict.bytes == verdict.base) return fmt::format("{} {}, the same", row.figure, is);
+  return fmt::format("{} {} -> {}, {}", row.figure, base, is,
                      SignedBytes(verdict.bytes - *verdict.base));
 }
 
@@ -129,7 +130,7 @@ std::string GatePage(const GateView& view) {
     const bool is_breach = gate::IsBreach(row->verdict.outcome);
     out += fmt::format("{}  {} {}, {}:\n", is_breach ? "FAIL" : "ok  ",
                        Printable(row->verdict.module), row->space, gate::Name(row->verdict.rule));
-    AppendParagraph(GateSentence(view, row->verdict), 6, out);
+    AppendParagraph(GateSentence(*row), 6, out);
     for (const diff::Cause& cause : row->causes) out += "      " + CauseLine(cause) + "\n";
   }
   if (!view.lock.empty()) out += "wrote " + Printable(view.lock) + "\n";
@@ -141,10 +142,10 @@ std::string GateMarkdown(const GateView& view) {
   if (view.rows.empty()) return out;
   out += "| | module | memory space | rule | result |\n|---|---|---|---|---|\n";
   for (const GateRow* row : Sorted(view)) {
-    out += fmt::format(
-        "| {} | {} | {} | {} | {} |\n", gate::IsBreach(row->verdict.outcome) ? "\u274c" : "\u2705",
-        MarkdownCell(row->verdict.module), MarkdownCell(row->space), gate::Name(row->verdict.rule),
-        MarkdownCell(GateSentence(view, row->verdict)));
+    out += fmt::format("| {} | {} | {} | {} | {} |\n",
+                       gate::IsBreach(row->verdict.outcome) ? "\u274c" : "\u2705",
+                       MarkdownCell(row->verdict.module), MarkdownCell(row->space),
+                       gate::Name(row->verdict.rule), MarkdownCell(GateSentence(*row)));
   }
   for (const GateRow* row : Sorted(view)) {
     if (row->causes.empty()) continue;
@@ -163,7 +164,7 @@ std::string GateJunit(const GateView& view) {
       "  <testsuite name=\"stowplan gate\" tests=\"{0}\" failures=\"{1}\">\n",
       view.rows.size(), view.breaches());
   for (const GateRow& row : view.rows) {
-    const std::string sentence = XmlText(GateSentence(view, row.verdict));
+    const std::string sentence = XmlText(GateSentence(row));
     out +=
         fmt::format("    <testcase classname=\"{}\" name=\"{} {}\">\n", XmlText(row.verdict.module),
                     XmlText(row.space), gate::Name(row.verdict.rule));
@@ -185,7 +186,10 @@ std::string GateJson(const GateView& view) {
   json.BeginObject();
   json.Field("schema", "stowplan.gate/1");
   json.Field("passed", view.breaches() == 0);
-  json.Field("figure", std::string_view(view.figure));
+  // Of all checks; with several, each says its own.
+  const auto is_first = [&](const GateRow& row) { return row.figure == view.rows[0].figure; };
+  if (!view.rows.empty() && std::ranges::all_of(view.rows, is_first))
+    json.Field("figure", std::string_view(view.rows[0].figure));
   json.Field("breaches", view.breaches());
   json.BeginArray("checks");
   for (const GateRow& row : view.rows) {
@@ -198,6 +202,7 @@ std::string GateJson(const GateView& view) {
       json.Field("space", "all");
     }
     json.Field("rule", gate::Name(verdict.rule));
+    json.Field("figure", std::string_view(row.figure));
     json.Field("outcome", gate::Name(verdict.outcome));
     json.Field("passed", !gate::IsBreach(verdict.outcome));
     json.Field("bytes", verdict.bytes);

@@ -15,11 +15,11 @@ namespace stowplan::page {
 struct GateRow {
   gate::Verdict verdict;
   std::string space;                // S(0) HBM
+  std::string figure = {};          // "footprint", "peak"
   std::vector<diff::Cause> causes;  // of a breach, if there is a base; largest first
 };
 
 struct GateView {
-  std::string figure;  // "peak"
   std::vector<GateRow> rows;
   std::string lock;  // the file that was written; empty: none
 

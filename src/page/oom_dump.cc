@@ -74,9 +74,9 @@ Result<OomDump> JoinDump(const oom::Incident& incident, OomDumpOptions options) 
   if (options.plan.module.empty()) options.plan.module = ModuleOf(incident, inputs, options.plan);
   STOWPLAN_TRY(PlannedModule planned, LoadOne(inputs, options.plan));
   OomDump dump{.options = std::move(options), .planned = std::move(planned)};
-  STOWPLAN_TRY(
-      const explain::Picture picture,
-      explain::MakePicture(*dump.planned.report, dump.planned.module.get(), dump.planned.target));
+  STOWPLAN_TRY(const explain::Picture picture,
+               explain::MakePicture(*dump.planned.report, dump.planned.module.get(),
+                                    dump.planned.target, {.own = dump.options.plan.own}));
   dump.join = oom::JoinPlan(incident, picture);
   advise::AdviseOptions advise_options;
   advise_options.should_stop = std::exchange(dump.options.should_stop, {});
@@ -114,7 +114,8 @@ std::string OomDumpPage(const oom::Incident& incident, const OomDump& dump) {
   table.Append(out);
 
   const Result<explain::Picture> picture =
-      explain::MakePicture((*dump.planned.report), dump.planned.module.get(), dump.planned.target);
+      explain::MakePicture(*dump.planned.report, dump.planned.module.get(), dump.planned.target,
+                           {.own = dump.options.plan.own});
   const size_t count = static_cast<size_t>(std::ranges::count_if(
       join.matches, [](const oom::Match& match) { return !match.value.is_none(); }));
   if (!join.matches.empty() && picture) {

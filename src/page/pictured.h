@@ -19,7 +19,7 @@ inline Result<std::unique_ptr<PicturedPlan>> LoadPicture(const InputModule& modu
   STOWPLAN_TRY(pictured->planned, Load(module, options));
   STOWPLAN_TRY(pictured->picture,
                explain::MakePicture(*pictured->planned.report, pictured->planned.module.get(),
-                                    pictured->planned.target));
+                                    pictured->planned.target, {.own = options.own}));
   return pictured;
 }
 

@@ -150,6 +150,7 @@ Result<std::string> TextOrJson(const PlannedModule& planned, const ReportOptions
   page.sort = options.sort;
   page.is_made = planned.is_made();
   page.speech = options.plan.speech;
+  page.own = options.plan.own;
   if (options.format == ReportFormat::kJson)
     return ReportJson(report, summary, page.backend, planned.is_made());
   if (options.is_reconcile) {

@@ -9,6 +9,7 @@
 
 #include "base/human_bytes.h"
 #include "base/stable_sort.h"
+#include "explain/picture.h"
 #include "page/text.h"
 
 namespace stowplan::page {
@@ -28,7 +29,10 @@ class Page {
  public:
   Page(const report::Report& report, const report::Summary& summary, const hlo::Module* program,
        const PageOptions& options)
-      : report_(report), summary_(summary), origins_(program), options_(options) {}
+      : report_(report),
+        summary_(summary),
+        labels_(explain::MakeLabels(report, program, {.own = options.own})),
+        options_(options) {}
 
   std::string Write() && {
     Head();
@@ -227,17 +231,21 @@ class Page {
     return Shortened(ValueText(report_, *largest), 20);
   }
 
+  [[nodiscard]] std::string SourceOf(const explain::ValueFact& fact) const {
+    return explain::SourceText(labels_, labels_.own_line(fact.frame));
+  }
+
   // Where a value comes from, on a line of its own.
-  void AddOrigin(const Value& value, std::string note, TextTable& table) const {
-    const report::Origin origin = origins_.Of(value);
-    const std::string source = ShortenedPath(Printable(origin.source), 40);
+  void AddOrigin(ValueId id, std::string note, TextTable& table) const {
+    const explain::ValueFact& fact = labels_.fact(id);
+    const std::string source = ShortenedPath(Printable(SourceOf(fact)), 40);
     std::string line = std::move(note);
     const auto add = [&](const std::string& text) {
       if (text.empty()) return;
       line += (line.empty() ? "" : "  ") + text;
     };
     const size_t taken = kIndent.size() + TextWidth(line) + TextWidth(source) + 4;
-    add(ShortenedOpName(Printable(origin.op_name), kPageWidth - std::min(taken, kPageWidth - 30)));
+    add(ShortenedOpName(Printable(fact.op_name), kPageWidth - std::min(taken, kPageWidth - 30)));
     add(source);
     if (!line.empty()) table.AddLine(std::string(kIndent) + line);
   }
@@ -268,7 +276,7 @@ class Page {
       if (shown == options_.limit || row.bytes < options_.min_size) break;
       const Value& value = report_.values[row.value];
       table.Add(ValueCells(value, row.bytes, Percent(row.bytes, peak.bytes)));
-      AddOrigin(value,
+      AddOrigin(row.value,
                 row.bytes == value.size
                     ? ""
                     : "shares " + HumanAndExactBytes(value.size - row.bytes) + " with others",
@@ -298,13 +306,17 @@ class Page {
     std::unordered_map<std::string, size_t> rows;
     for (const report::LiveValue& row : live) {
       const Value& value = report_.values[row.value];
-      report::Origin origin = origins_.Of(value);
-      if (origin.source.empty()) {
+      const explain::ValueFact& fact = labels_.fact(row.value);
+      std::string source = SourceOf(fact);
+      const bool has_source = !source.empty();
+      if (!has_source) {
         const bool is_parameter = report_.allocations[value.allocation].parameter.has_value();
-        origin = {.op_name = "", .source = is_parameter ? "parameters" : "not known"};
+        source = is_parameter ? "parameters" : "not known";
       }
-      const auto [group, is_new] = rows.try_emplace(origin.source, groups.size());
-      if (is_new) groups.push_back({.source = origin.source, .op_name = origin.op_name});
+      const auto [group, is_new] = rows.try_emplace(source, groups.size());
+      if (is_new)
+        groups.push_back(
+            {.source = source, .op_name = has_source ? std::string(fact.op_name) : std::string()});
       groups[group->second].bytes += row.bytes;
       ++groups[group->second].values;
     }
@@ -373,7 +385,7 @@ class Page {
                            value.start <= summary_.peak->all.time &&
                            summary_.peak->all.time <= value.end;
       table.Add(ValueCells(value, value.size, is_live ? "peak" : ""));
-      AddOrigin(value, "", table);
+      AddOrigin(ids[i], "", table);
     }
     const size_t more = static_cast<size_t>(summary_.values) - shown;
     if (more != 0) table.Add({"", "", "and " + std::to_string(more) + " more"});
@@ -382,7 +394,7 @@ class Page {
 
   const report::Report& report_;
   const report::Summary& summary_;
-  report::Origins origins_;
+  const explain::Picture labels_;
   const PageOptions& options_;
   std::string out_;
 };

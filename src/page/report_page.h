@@ -7,6 +7,7 @@
 
 #include "assign/temporaries.h"
 #include "report/summary.h"
+#include "stowplan/base/own_code.h"
 #include "stowplan/base/speech.h"
 #include "stowplan/hlo/module.h"
 #include "stowplan/report/report.h"
@@ -24,6 +25,7 @@ struct PageOptions {
   ReportSort sort = ReportSort::kDefault;  // of the values
   Speech speech = Speech::kCommandLine;
   bool is_made = false;  // no plan was given, so Stowplan made it
+  OwnCode own = {};      // which lines are the user's own
 };
 
 // `program` may be null.

@@ -75,6 +75,29 @@ std::string ShortenedPath(std::string_view text, size_t width) {
   return std::string(kDots) + std::string(tail);
 }
 
+std::string ShortenedStack(std::string_view text, size_t width) {
+  if (TextWidth(text) <= width) return std::string(text);
+  // The last of several frames that were joined says most.
+  constexpr std::string_view kJoint = " > ";
+  std::string head;
+  if (const size_t joint = text.rfind(kJoint); joint != std::string_view::npos) {
+    text.remove_prefix(joint + kJoint.size());
+    head = std::string(kDots) + std::string(kJoint);
+  }
+  const size_t blank = std::min(text.find(' '), text.size());
+  std::string_view file = text.substr(0, blank);
+  std::string function(text.substr(blank));
+  if (TextWidth(head) + TextWidth(text) <= width) return head + std::string(text);
+  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
+  const size_t used = TextWidth(head) + TextWidth(file);
+  if (used + 8 > width) return Shortened(head + std::string(file), std::max(width, used));
+  // What a function is inside of is said by the frames above it.
+  if (const size_t locals = function.rfind("<locals>.");
+      locals != std::string::npos && used + TextWidth(function) > width)
+    function = " " + function.substr(locals + std::string_view("<locals>.").size());
+  return head + std::string(file) + Shortened(function, width - used);
+}
+
 std::string ShortenedShape(std::string_view text, size_t width) {
   if (TextWidth(text) <= width) return std::string(text);
   const size_t keep = width - std::min(width, kDots.size());

@@ -47,6 +47,8 @@ std::string Shortened(std::string_view text, size_t width);
 // for paths.
 std::string ShortenedOpName(std::string_view text, size_t width);
 std::string ShortenedPath(std::string_view text, size_t width);
+// And for frames of a stack, a.py:1 f > b.py:2 g: the file and line of the last one stay.
+std::string ShortenedStack(std::string_view text, size_t width);
 // And for shapes, whose dimensions come before their layout.
 std::string ShortenedShape(std::string_view text, size_t width);
 

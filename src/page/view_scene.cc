@@ -10,9 +10,9 @@
 
 #include "base/checked_math.h"
 #include "base/human_bytes.h"
+#include "explain/source_root.h"
 #include "page/best_text.h"
 #include "page/order_page.h"
-#include "page/source_root.h"
 #include "page/text.h"
 #include "schedule/make_schedule.h"
 #include "session/best_order.h"
@@ -22,8 +22,8 @@
 namespace stowplan::page {
 namespace {
 
-Result<explain::Picture> Draw(const PlannedModule& planned) {
-  return explain::MakePicture(*planned.report, planned.module.get(), planned.target);
+Result<explain::Picture> Draw(const PlannedModule& planned, const OwnCode& own) {
+  return explain::MakePicture(*planned.report, planned.module.get(), planned.target, {.own = own});
 }
 
 bool HasNewOrder(const ShownInput& input) {
@@ -76,7 +76,7 @@ void AddSources(const std::string& root, const explain::Picture& picture, view::
     const bool is_there = std::ranges::any_of(
         scene.sources, [&](const view::SourceFile& source) { return source.file == file; });
     if (is_there) continue;
-    if (std::optional<std::string> text = ReadBelow(root, file))
+    if (std::optional<std::string> text = explain::ReadBelow(root, file))
       scene.sources.push_back({.file = std::string(file), .text = *std::move(text)});
   }
 }
@@ -107,7 +107,7 @@ Result<std::unique_ptr<ShownInput>> MakeShown(PlannedModule planned, const ViewO
   auto shown = std::make_unique<ShownInput>();
   shown->planned = Analyzed(std::move(planned), options.plan);
   shown->problems = shown->planned.notes;
-  STOWPLAN_TRY(shown->picture, Draw(shown->planned));
+  STOWPLAN_TRY(shown->picture, Draw(shown->planned, options.plan.own));
   if (!options.needs_best()) return shown;
   PlanOptions best_options = options.plan;
   best_options.policy = Policy::kBest;
@@ -115,8 +115,8 @@ Result<std::unique_ptr<ShownInput>> MakeShown(PlannedModule planned, const ViewO
   Result<PlannedModule> best = NeedsSchedule(shown->planned)
                                    ? FailUnscheduled(shown->planned)
                                    : PlanBest(best_options, options, *shown);
-  Result<explain::Picture> picture =
-      best ? Draw(*best) : Result<explain::Picture>(std::unexpected(best.error()));
+  Result<explain::Picture> picture = best ? Draw(*best, options.plan.own)
+                                          : Result<explain::Picture>(std::unexpected(best.error()));
   if (!picture) {
     Append(std::move(picture).error(), shown->problems);
     return shown;
@@ -131,7 +131,8 @@ void AddTo(view::Scene& scene, const ShownInput& input, const ViewOptions& optio
   if (!options.is_best) scene.modules.push_back(ShownOf(input, false));
   if (input.best) scene.modules.push_back(ShownOf(input, true));
   if (options.is_against_best) scene.order = OrderWords(input);
-  if (!options.source_root.empty()) AddSources(options.source_root, input.picture, scene);
+  if (!options.plan.own.source_root.empty())
+    AddSources(options.plan.own.source_root, input.picture, scene);
 }
 
 }  // namespace stowplan::page

@@ -17,7 +17,6 @@ namespace stowplan::page {
 struct ViewOptions {
   PlanOptions plan;
   std::optional<int64_t> budget;
-  std::string source_root = {};  // empty: none
   bool is_best = false;          // show the plan of policy best,
   bool is_against_best = false;  // or both plans side by side,
   bool keeps_order = false;      // in the same order of instructions

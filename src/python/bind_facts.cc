@@ -74,7 +74,7 @@ ValueRow ValueOf(Plan& plan, int64_t row) {
           when(value.start),
           when(value.end),
           fact.op_name,
-          explain::SourceText(picture, fact.frame),
+          explain::SourceText(picture, picture.own_line(fact.frame)),
           is_placed ? picture.parameter_paths[value.allocation.index] : std::string()};
 }
 

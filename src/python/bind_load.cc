@@ -22,9 +22,11 @@ namespace {
 std::shared_ptr<Plan> Load(const std::vector<std::string>& paths, const std::string& module,
                            const std::string& target, const std::string& xla_version,
                            const std::vector<std::string>& parameter_names, bool allow_unsound,
-                           bool allow_unchecked) {
+                           bool allow_unchecked, const std::string& source_root,
+                           const std::vector<std::string>& own) {
   const Unlocked unlocked;
   LoadOptions options = OptionsOf(module, target, xla_version);
+  options.plan.own = {.source_root = source_root, .patterns = own};
   options.plan.allow_unsound = allow_unsound;
   options.plan.allow_unchecked = allow_unchecked;
   options.parameter_names = parameter_names;
@@ -34,12 +36,14 @@ std::shared_ptr<Plan> Load(const std::vector<std::string>& paths, const std::str
 std::shared_ptr<Plan> LoadBytes(const nb::bytes& data, const std::string& name,
                                 const std::string& target, const std::string& xla_version,
                                 const std::vector<std::string>& parameter_names,
-                                const std::string& caller, bool allow_unsound,
-                                bool allow_unchecked) {
+                                const std::string& caller, bool allow_unsound, bool allow_unchecked,
+                                const std::string& source_root,
+                                const std::vector<std::string>& own) {
   // The caller holds the bytes, and nobody can change them.
   const std::string_view bytes(data.c_str(), data.size());
   const Unlocked unlocked;
   LoadOptions options = OptionsOf({}, target, xla_version, caller);
+  options.plan.own = {.source_root = source_root, .patterns = own};
   options.plan.allow_unsound = allow_unsound;
   options.plan.allow_unchecked = allow_unchecked;
   options.parameter_names = parameter_names;
@@ -101,12 +105,14 @@ std::optional<std::tuple<int64_t, int64_t>> PeakOf(const Plan& plan) {
 void BindLoad(nb::module_& module, PlanClass& plan) {
   module.def("load", Load, "paths"_a, nb::kw_only(), "module"_a = "", "target"_a = "",
              "xla_version"_a = "", "parameter_names"_a = std::vector<std::string>(),
-             "allow_unsound"_a = false, "allow_unchecked"_a = false,
+             "allow_unsound"_a = false, "allow_unchecked"_a = false, "source_root"_a = "",
+             "own"_a = std::vector<std::string>(),
              "The plan in these files or this dump directory.");
   module.def("load_bytes", LoadBytes, "data"_a, "name"_a = "<bytes>", nb::kw_only(),
              "target"_a = "", "xla_version"_a = "",
              "parameter_names"_a = std::vector<std::string>(), "caller"_a = "the call",
-             "allow_unsound"_a = false, "allow_unchecked"_a = false,
+             "allow_unsound"_a = false, "allow_unchecked"_a = false, "source_root"_a = "",
+             "own"_a = std::vector<std::string>(),
              "The plan in these bytes: a module or a report, text or proto, compressed or not.");
   module.def("target_names", [] { return Texts(TargetNames()); });
   module.def("xla_versions", [] { return Texts(ReleaseNames()); });

@@ -32,6 +32,7 @@ page::PageOptions PageOptionsOf(const Plan& plan) {
     target = plan.planned().target->name;
   page::PageOptions options = page::PageOptionsFor(plan.name(), plan.report(), target);
   options.speech = Speech::kPython;
+  options.own = plan.options().plan.own;
   return options;
 }
 

@@ -94,8 +94,9 @@ report::Backend Plan::backend() const {
 const explain::Picture& Plan::picture() {
   const std::scoped_lock lock(mutex_);
   if (!picture_)
-    picture_ =
-        Need(explain::MakePicture(report(), program(), planned_.target, options_.parameter_names));
+    picture_ = Need(explain::MakePicture(
+        report(), program(), planned_.target,
+        {.own = options_.plan.own, .parameter_names = options_.parameter_names}));
   return *picture_;
 }
 

@@ -14,9 +14,9 @@
 #include "executable/field_reader.h"
 #include "executable/numbers.h"
 #include "executable/thunk_check.h"
+#include "explain/own_line.h"
 #include "fit/apply.h"
 #include "fit/search.h"
-#include "hlo/source_line.h"
 #include "order/solve.h"
 #include "repack/changed.h"
 #include "repack/frozen.h"
@@ -441,7 +441,7 @@ class Searcher {
     const hlo::InstrId id = frozen.graph.instructions[frozen.groups[group].back()];
     FitRepeat repeat = {.instruction = std::string(module.name(id))};
     if (const hlo::Metadata* metadata = report::MetadataOf(module, id)) {
-      repeat.source = hlo::SourceLine(module, *metadata);
+      repeat.source = explain::LineText(explain::OwnLineOf(module, *metadata, {}));
       repeat.op_name = module.view(metadata->op_name);
     }
     for (const uint32_t life : frozen.task.makes[group])

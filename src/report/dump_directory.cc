@@ -214,8 +214,10 @@ DumpDirectory FindModules(std::span<const DumpFile> files) {
     const DumpFileName name = ClassifyDumpFile(files[i]);
     if (name.kind == DumpFileKind::kOther) {
       ++directory.other_files;
+    } else if (name.kind == DumpFileKind::kForeign && files[i].size == 0) {
+      ++directory.other_files;  // a stray file that says nothing is no mistake of a dump
     } else if (name.kind == DumpFileKind::kForeign) {
-      leave(files[i].path, files[i].size == 0 ? "is empty" : "is not a dump file");
+      leave(files[i].path, "is not a dump file");
     } else if (files[i].size == 0) {
       leave(files[i].path, "is empty");
     } else {

@@ -238,29 +238,6 @@ const hlo::Metadata* MetadataOf(const hlo::Module& module, hlo::InstrId id) {
   return nullptr;
 }
 
-namespace {
-
-Origin OriginIn(const hlo::Module& module, hlo::InstrId id) {
-  const hlo::Metadata* metadata = MetadataOf(module, id);
-  if (metadata == nullptr) return {};
-  Origin origin{.op_name = std::string(module.view(metadata->op_name)),
-                .source = SourceName(module.view(metadata->source_file), metadata->source_line)};
-  const hlo::StackFrames& stacks = module.stack_frames;
-  const auto has_row = [](int32_t number, const auto& rows) {
-    return number > 0 && static_cast<size_t>(number) <= rows.size();
-  };
-  if (!origin.source.empty() || !has_row(metadata->stack_frame, stacks.frames)) return origin;
-  const int32_t place = stacks.frames[static_cast<size_t>(metadata->stack_frame) - 1].location;
-  if (!has_row(place, stacks.locations)) return origin;
-  const hlo::StackFrames::Location& location = stacks.locations[static_cast<size_t>(place) - 1];
-  if (!has_row(location.file, stacks.files)) return origin;
-  origin.source =
-      SourceName(module.view(stacks.files[static_cast<size_t>(location.file) - 1]), location.line);
-  return origin;
-}
-
-}  // namespace
-
 Origin OriginOfText(std::string_view instruction_text) {
   constexpr std::string_view kStart = "metadata={";
   const size_t start = instruction_text.find(kStart);
@@ -275,24 +252,6 @@ Origin OriginOfText(std::string_view instruction_text) {
   }
   return {.op_name = StringField(metadata, "op_name"),
           .source = SourceName(StringField(metadata, "source_file"), line)};
-}
-
-Origins::Origins(const hlo::Module* module) : module_(module) {
-  if (module == nullptr) return;
-  by_name_.reserve(module->instructions.size());
-  for (size_t i = 0; i < module->instructions.size(); ++i) {
-    by_name_.emplace(module->name(hlo::InstrId(i)), hlo::InstrId(i));
-  }
-}
-
-Origin Origins::Of(const Value& value) const {
-  Origin origin = OriginOfText(value.instruction_text);
-  const auto row = by_name_.find(value.instruction);
-  if (row == by_name_.end()) return origin;
-  Origin known = OriginIn(*module_, row->second);
-  if (origin.op_name.empty()) origin.op_name = std::move(known.op_name);
-  if (origin.source.empty()) origin.source = std::move(known.source);
-  return origin;
 }
 
 }  // namespace stowplan::report

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "report/peak.h"
@@ -90,18 +89,6 @@ struct Origin {
   std::string op_name;
   std::string source;  // train.py:42
   friend bool operator==(const Origin&, const Origin&) = default;
-};
-
-// Looks up origins in the report's text of the instruction, and in the module if there is one.
-class Origins {
- public:
-  // `module` may be null, and must outlive this.
-  explicit Origins(const hlo::Module* module);
-  [[nodiscard]] Origin Of(const Value& value) const;
-
- private:
-  const hlo::Module* module_;
-  std::unordered_map<std::string_view, hlo::InstrId> by_name_;
 };
 
 // The metadata of an instruction, if it has some (an op_name or a source location). For a fusion

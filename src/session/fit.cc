@@ -89,7 +89,7 @@ class Fitter {
       if (exact) SetCostBound(exact->task, least, facts);
       if (options_.uses_order && facts.bytes < facts.ordered_bytes) ArrangeAgain(fitted, facts);
     }
-    AddObstacles(fitted.planned, prepared_.setting.rules, facts);
+    AddObstacles(fitted.planned, prepared_.setting.rules, options_.plan.own, facts);
     fitted.facts = std::move(facts);
     return fitted;
   }
@@ -302,7 +302,7 @@ class Fitter {
 
   [[nodiscard]] FitRepeat RepeatOf(const fit::Task& task, fit::Node node, hlo::InstrId id) const {
     FitRepeat repeat = {.instruction = std::string(ordered_.module->name(id))};
-    AddOrigin(*ordered_.module, id, repeat);
+    AddOrigin(*ordered_.module, id, options_.plan.own, repeat);
     for (const uint32_t life : task.makes[node]) repeat.bytes += task.problem.lives[life].size;
     return repeat;
   }
@@ -397,7 +397,7 @@ class LoopFitter {
           .cost = costs_[again.id.index] * static_cast<double>(again.trips) / whole_};
       repeat.freed = again.stacked;
       repeat.is_in_loop = true;
-      AddOrigin(module, again.id, repeat);
+      AddOrigin(module, again.id, options_.plan.own, repeat);
       repeats.push_back(std::move(repeat));
     }
     return repeats;

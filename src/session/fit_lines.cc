@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/stable_sort.h"
-#include "hlo/source_line.h"
+#include "explain/own_line.h"
 #include "report/summary.h"
 
 namespace stowplan {
@@ -81,22 +81,6 @@ std::string WordsOf(std::string_view stem, std::vector<int64_t> numbers) {
   return out;
 }
 
-template <class T>
-const T* RowOf(const std::vector<T>& table, int32_t number) {
-  return number > 0 && static_cast<size_t>(number) <= table.size()
-             ? &table[static_cast<size_t>(number) - 1]
-             : nullptr;
-}
-
-std::string FunctionOf(const hlo::Module& module, const hlo::Metadata& metadata) {
-  const hlo::StackFrames& stack = module.stack_frames;
-  const auto* const frame = RowOf(stack.frames, metadata.stack_frame);
-  const auto* const location = frame == nullptr ? nullptr : RowOf(stack.locations, frame->location);
-  const auto* const name =
-      location == nullptr ? nullptr : RowOf(stack.functions, location->function);
-  return name == nullptr ? std::string() : std::string(module.view(*name));
-}
-
 // JAX's name for the operation. The op_name of an argument is not one.
 std::string_view OperationOf(const FitRepeat& repeat) {
   const std::string_view name = repeat.op_name;
@@ -132,12 +116,13 @@ std::string PartsOf(std::span<const std::string> op_names) {
   return same;
 }
 
-void AddOrigin(const hlo::Module& module, hlo::InstrId id, FitRepeat& repeat) {
+void AddOrigin(const hlo::Module& module, hlo::InstrId id, const OwnCode& own, FitRepeat& repeat) {
   const hlo::Metadata* metadata = report::MetadataOf(module, id);
   if (metadata == nullptr) return;
-  repeat.source = hlo::SourceLine(module, *metadata);
+  const explain::OwnLine line = explain::OwnLineOf(module, *metadata, own);
+  repeat.source = explain::LineText(line);
   repeat.op_name = module.view(metadata->op_name);
-  repeat.function = FunctionOf(module, *metadata);
+  repeat.function = line.function;
 }
 
 std::vector<FitLine> LinesOf(std::span<const FitRepeat> repeats) {

@@ -27,8 +27,8 @@ std::vector<FitLine> WithMore(std::span<const FitLine> lines, std::vector<FitLin
 // if there is none.
 std::string PartsOf(std::span<const std::string> op_names);
 
-// Where the instruction comes from: its line, function and op_name.
-void AddOrigin(const hlo::Module& module, hlo::InstrId id, FitRepeat& repeat);
+// Where the instruction comes from: the user's own line and function, and the op_name.
+void AddOrigin(const hlo::Module& module, hlo::InstrId id, const OwnCode& own, FitRepeat& repeat);
 
 // By node: the bytes that it made and that are kept at the peak of the given order, but not at the
 // same point of the sequence.

@@ -60,10 +60,12 @@ constexpr std::array<KeeperWords, 12> kKeepers = {{
 
 class ObstacleFinder {
  public:
-  ObstacleFinder(const PlannedModule& planned, const order::Surroundings& around, FitFacts& facts)
+  ObstacleFinder(const PlannedModule& planned, const order::Surroundings& around,
+                 const OwnCode& own, FitFacts& facts)
       : planned_(planned),
         module_(*planned.module),
         around_(around),
+        own_(own),
         facts_(facts),
         graph_(order::MakeGraph(module_, module_.entry, around.effects)),
         pure_(fit::FindPure(module_)),
@@ -158,7 +160,7 @@ class ObstacleFinder {
     row.largest_bytes = bytes;
     row.largest = module_.name(maker);
     FitRepeat origin;
-    AddOrigin(module_, maker, origin);
+    AddOrigin(module_, maker, own_, origin);
     row.source = std::move(origin.source);
   }
 
@@ -183,6 +185,7 @@ class ObstacleFinder {
   const PlannedModule& planned_;
   const hlo::Module& module_;
   const order::Surroundings& around_;
+  const OwnCode& own_;
   FitFacts& facts_;
   const order::Graph graph_;
   const std::vector<uint8_t> pure_;  // by instruction
@@ -194,7 +197,8 @@ class ObstacleFinder {
 
 }  // namespace
 
-void AddObstacles(const PlannedModule& planned, const Rules& rules, FitFacts& facts) {
+void AddObstacles(const PlannedModule& planned, const Rules& rules, const OwnCode& own,
+                  FitFacts& facts) {
   if (!planned.analysis) return;
   const Result<order::Surroundings> around =
       order::FindSurroundings(*planned.module, *planned.analysis, rules, order::Objective::kAll);
@@ -203,7 +207,7 @@ void AddObstacles(const PlannedModule& planned, const Rules& rules, FitFacts& fa
   if (!peak) return;
   const auto space = std::ranges::find(peak->spaces, 0, &report::SpacePeak::color);
   if (space == peak->spaces.end()) return;
-  ObstacleFinder(planned, *around, facts).Find(space->peak.time);
+  ObstacleFinder(planned, *around, own, facts).Find(space->peak.time);
 }
 
 }  // namespace stowplan

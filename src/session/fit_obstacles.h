@@ -10,6 +10,7 @@ namespace stowplan {
 
 // What fills memory space 0 when the program needs the most of it, by what keeps it there. Needs
 // the analysis of `planned`. Adds nothing if that does not allow an answer.
-void AddObstacles(const PlannedModule& planned, const Rules& rules, FitFacts& facts);
+void AddObstacles(const PlannedModule& planned, const Rules& rules, const OwnCode& own,
+                  FitFacts& facts);
 
 }  // namespace stowplan

@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "explain/complete.h"
+#include "explain/source_root.h"
 #include "hlo/verify.h"
 #include "report/from_proto.h"
 #include "schedule/make_schedule.h"
@@ -98,6 +99,7 @@ Result<PlannedModule> LoadBeside(const InputModule& module, const PlanOptions& o
 }
 
 Result<PlannedModule> Load(const InputModule& module, const PlanOptions& options) {
+  STOWPLAN_TRY([[maybe_unused]] const bool ok, explain::CheckRoot(options.own.source_root));
   STOWPLAN_TRY(PlannedModule planned, LoadBeside(module, options));
   return Completed(std::move(planned), options);
 }

@@ -210,7 +210,7 @@ class ModuleWriter {
   }
 
   void AddFrames() {
-    std::vector<uint32_t> file, function, parent;
+    std::vector<uint32_t> file, function, parent, own;
     std::vector<int32_t> line;
     for (const explain::Frame& frame : picture_.frames.rows()) {
       file.push_back(strings_.Id(frame.file));
@@ -218,10 +218,12 @@ class ModuleWriter {
       line.push_back(frame.line);
       parent.push_back(RowOf(frame.parent));
     }
+    for (const explain::FrameId id : picture_.own_lines) own.push_back(RowOf(id));
     Add("frame.file", file);
     Add("frame.function", function);
     Add("frame.line", line);
     Add("frame.parent", parent);
+    Add("frame.own", own);
   }
 
   void AddBrackets() {

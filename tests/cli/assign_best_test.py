@@ -92,7 +92,7 @@ class Best(AssignCase):
             self.assertEqual(self.best(f"--time-limit={seconds}").code, 0)
 
     def test_limits_that_are_none(self):
-        self.assert_bad_use(self.best("--time-limit=soon"), "--time-limit needs seconds, not `soon`")
+        self.assert_bad_use(self.best("--time-limit=soon"), "--time-limit needs a time, not `soon`")
         self.assert_bad_use(self.best("--memory-limit=much"), "--memory-limit needs a size, not `much`")
         path = self.write("m.hlo", HOLE)
         self.assert_bad_use(self.assign("--memory-limit=1K", path), "--memory-limit requires --policy=best")

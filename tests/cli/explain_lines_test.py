@@ -12,6 +12,19 @@ from cli_case import CliCase
 ROOT = pathlib.Path(__file__).parents[2]
 CORPUS = pathlib.Path(os.environ.get("STOWPLAN_CORPUS_DIR") or ROOT / "build" / "corpus")
 PROGRAMS = sorted((CORPUS / "explain" / "lines").iterdir())
+# expected.json has the line of the instruction that XLA allocates for, which for what a loop stacks or unstacks is that of
+# the loop. explain looks through the loop: a stack belongs to the line in the body that computes its slices, and a slice
+# of a parameter to the parameter.
+STACK, H = 4 * 8 * 2048 * 256, 4 * 2048 * 256
+THROUGH_LOOPS = {
+    "scan_stacked": {
+        "source.py:8": 2 * STACK + H,  # the inputs of the products and of the sines; this turn's product
+        "source.py:13": 4 * 8 * 256 * 256 + H + 4,  # zeros for the gradient of ws, the carried h, the counter
+        "source.py:14": H,
+        "(copies of parameters)": 4 * 256 * 256,  # this turn's part of ws
+        "(parameters)": 4 * 8 * 256 * 256 + H,
+    },
+}
 
 
 class Lines(CliCase):
@@ -24,7 +37,17 @@ class Lines(CliCase):
         self.assertEqual(len(PROGRAMS), 14)
         for folder in PROGRAMS:
             with self.subTest(program=folder.name):
-                self.check(folder, json.loads((folder / "expected.json").read_text()))
+                expected = json.loads((folder / "expected.json").read_text())
+                if folder.name in THROUGH_LOOPS:
+                    self.check_through_loops(folder, expected, THROUGH_LOOPS[folder.name])
+                else:
+                    self.check(folder, expected)
+
+    def check_through_loops(self, folder, expected, lines):
+        self.assertEqual(sum(lines.values()), expected["known_bytes"], "the same bytes in other rows")
+        found = {row["name"]: row["own"] for row in self.partition(folder, "source")["rows"]}
+        for line, known in lines.items():
+            self.assertTrue(known <= found.get(line, 0) <= known + expected["rest_at_most"], (line, known, found))
 
     def check(self, folder, expected):
         rest = expected["rest_at_most"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stowplan explain: what the order of instructions costs, in the first lines of the page."""
+"""stowplan explain: what the order of instructions costs, right below the headline."""
 
 import json
 import unittest
@@ -18,7 +18,9 @@ class ExplainOrder(CliCase):
         return json.loads(self.explain(file, "--format=json")).get("order")
 
     def head_of(self, file):
-        return " ".join(self.explain(file).partition("\n\n")[0].split())
+        headline, head, _ = self.explain(file).split("\n\n", 2)
+        self.assertLessEqual(len(headline.splitlines()), 4)
+        return " ".join(head.split())
 
     def test_what_an_order_costs(self):
         self.write("m.txt", WASTEFUL)

@@ -19,9 +19,9 @@ class GateTest(cli_case.CliCase):
         super().setUp()
         self.a = self.write("a.hlo", STEP)
         self.b = self.write("b.hlo", LARGE)
-        document = json.loads(self.gate(self.a, "--budget=1", "--format=json", code=1).out)
+        document = json.loads(self.gate(self.a, "--budget=1", "--of=peak", "--format=json", code=1).out)
         self.peak = document["checks"][0]["bytes"]
-        document = json.loads(self.gate(self.b, "--budget=1", "--format=json", code=1).out)
+        document = json.loads(self.gate(self.b, "--budget=1", "--of=peak", "--format=json", code=1).out)
         self.large = document["checks"][0]["bytes"]
 
     def gate(self, *words, code):
@@ -34,8 +34,8 @@ class GateTest(cli_case.CliCase):
         self.assertEqual(self.large, 2 * PEAK)
 
     def test_budget(self):
-        self.gate(self.a, f"--budget={self.peak}", code=0)
-        out = self.gate(self.a, f"--budget={self.peak - 1}", code=1).out
+        self.gate(self.a, f"--budget={self.peak}", "--of=peak", code=0)
+        out = self.gate(self.a, f"--budget={self.peak - 1}", "--of=peak", code=1).out
         self.assertIn("gate failed: 1 of 1 check", out)
         self.assertIn("FAIL  jit_step S(0)", out)
         self.assertIn("by 1B", out)
@@ -45,6 +45,18 @@ class GateTest(cli_case.CliCase):
         self.assertIn("0 checks", self.gate(self.a, "--budget=7:1KiB", code=0).out)
         # Noise is no excuse for a budget.
         self.gate(self.a, self.a, f"--budget={self.peak - 1}", "--tolerance=50%", code=1)
+
+    def test_a_budget_is_for_what_must_be_free(self):
+        check = json.loads(self.gate(self.a, "--budget=1", "--format=json", code=1).out)["checks"][0]
+        self.assertEqual(check["figure"], "footprint")
+        self.assertGreaterEqual(check["bytes"], self.peak)
+        footprint = json.loads(self.run_cli("explain", "--target=cpu", "--format=json", self.a).out)["moment"]["footprint"]
+        self.assertEqual(check["bytes"], footprint["bytes"])
+        self.gate(self.a, f"--budget={footprint['bytes']}", code=0)
+        self.gate(self.a, f"--budget={footprint['bytes'] - 1}", code=1)
+        # Growth is measured at the peak, in the same call.
+        rows = json.loads(self.gate(self.a, self.b, "--budget=1GiB", "--format=json", code=1).out)["checks"]
+        self.assertEqual({row["rule"]: row["figure"] for row in rows}, {"budget": "footprint", "growth": "peak"})
 
     def test_growth(self):
         self.gate(self.a, self.a, code=0)

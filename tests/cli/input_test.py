@@ -120,8 +120,8 @@ class BadInputs(CliCase):
         self.check("-", "the input is empty")
         self.check(self.write("empty.gz", gzip.compress(b"")), "the input is empty")
 
-    def test_directory(self):
-        self.check(str(self.folder), "is a directory")
+    def test_directory_without_modules(self):
+        self.check(str(self.folder), f"there is no module in `{self.folder}`")
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_without_permission(self):

@@ -39,7 +39,7 @@ class Lines(CliCase):
 
     def test_help(self):
         self.assertEqual(self.check("--help").code, 0)
-        listed = re.findall(r"^  ([a-z-]+) +[a-z]", self.run_cli("--help").out.split("Commands:")[1].split("Examples:")[0], re.M)
+        listed = re.findall(r"^  ([a-z-]+) +[a-z]", self.run_cli("--help").out.split("Understand")[1].split("Examples:")[0], re.M)
         self.assertEqual(sorted(listed), sorted(COMMANDS), "all of them are tried here")
         for command in COMMANDS:
             self.assertEqual(self.check(command, "--help").code, 0)

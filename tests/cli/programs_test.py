@@ -61,7 +61,8 @@ class Programs(CliCase):
         (self.folder / "dump" / "sub").mkdir()
         self.write(f"dump/sub/{STAGE}.txt", program(4000))
         self.write(f"dump/{STAGE}.txt", program(5000))
-        self.write("dump/empty.txt", "")
+        self.write("dump/empty.txt", "")  # a stray file that says nothing is no problem
+        self.write("dump/notes.txt", "to do\n")
         for output in ([], ["-o", "pages/"]):
             with self.subTest(output):
                 answer = self.run_here("view", "dump", "--target=cpu", *output)
@@ -69,7 +70,7 @@ class Programs(CliCase):
                 header = self.bundle("pages/index.html" if output else "view/index.html").header
                 self.assertEqual(len(header["index"]), 5)
                 # What is shown is no problem.
-                self.assertEqual([each["name"] for each in header["problems"]], ["dump/empty.txt"])
+                self.assertEqual([each["name"] for each in header["problems"]], ["dump/notes.txt"])
                 self.assertNotIn("has no buffer assignment", answer.err)
         answer = self.run_here("view", "dump", "--target=cpu", "-o", "x.html")
         self.assertEqual(answer.code, 0, answer)

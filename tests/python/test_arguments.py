@@ -242,7 +242,9 @@ def test_the_largest_space_is_meant() -> None:
     assert r.main_space is not None and r.main_space.name == "HBM"
     assert r.peak.bytes == r.main_space.peak == r.peak_by("source").bytes == r.at().bytes
     assert str(r.peak).startswith(f"{stowplan.format_size(r.peak.bytes)} of HBM at t=")
-    head = "".join(r.explain().splitlines()[:2])
+    headline, page = r.explain().split("\n\n", 1)
+    assert stowplan.format_size(r.main_space.bytes) in headline
+    head = "".join(page.splitlines()[:2])
     assert stowplan.format_size(r.peak.bytes) in head and "HBM" in head
     assert r.peak_by("source", space="all").bytes == r.peak.together > r.peak.bytes
     assert r.curve("all").bytes.max() == r.peak.together

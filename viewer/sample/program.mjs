@@ -478,6 +478,7 @@ function finish({ name, end, values, ops, opAt, allocations, frames, brackets, s
     'frame.function': text(frames, (row) => row.function),
     'frame.line': i32(frames, (row) => row.line),
     'frame.parent': u32(frames, (row) => row.parent),
+    'frame.own': u32(frames, (row) => frames.indexOf(row)),
     'bracket.start': i32(brackets, (row) => row.start),
     'bracket.end': i32(brackets, (row) => row.end),
     'bracket.depth': u8(brackets, (row) => row.depth),

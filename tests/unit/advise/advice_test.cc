@@ -28,13 +28,13 @@ const Advice* FindAdvice(const AdviceReport& report, EditKind kind) {
   return nullptr;
 }
 
-// `big` is made before a moment that does not need it.
+// `big` is made before the fullest moment, that of `other`, which does not need it.
 constexpr std::string_view kOrder = R"(HloModule m, is_scheduled=true
 
 ENTRY e {
   p = f32[4]{0} parameter(0)
   big = f32[1024]{0} broadcast(p2), dimensions={}
-  other = f32[1024]{0} broadcast(p3), dimensions={}
+  other = f32[4096]{0} broadcast(p3), dimensions={}
   sum = f32[] reduce(other, p2), dimensions={0}, to_apply=add
   use = f32[1024]{0} broadcast(sum), dimensions={}
   all = f32[1024]{0} add(use, big)
@@ -59,6 +59,19 @@ TEST(Advise, MovesALargeDefinitionLater) {
   ASSERT_NE(later, nullptr);
   EXPECT_EQ(later->edits[0].instruction, "big");
   EXPECT_EQ(later->edits[0].anchor, "all");
+  EXPECT_EQ(later->saved_peak, 4096);  // all of `big`
+}
+
+TEST(Advise, LeavesOutWhatSavesTooLittle) {
+  // If `other` is no larger than `use`, moving `big` lowers the peak by 4 bytes of 8204.
+  std::string text = Order();
+  text.replace(text.find("other = f32[4096]"), 17, "other = f32[1024]");
+  const hlo::Module module = ParseProgram(text);
+  const AdviceReport all = AdviceFor(module);
+  ASSERT_NE(FindAdvice(all, EditKind::kMoveLater), nullptr);
+  EXPECT_EQ(FindAdvice(all, EditKind::kMoveLater)->saved_peak, 4);
+  EXPECT_EQ(FindAdvice(AdviceFor(module, {.least = 0.001}), EditKind::kMoveLater), nullptr);
+  EXPECT_NE(FindAdvice(AdviceFor(module, {.least = 0.0004}), EditKind::kMoveLater), nullptr);
 }
 
 TEST(Advise, NamesTheArgumentAndItsOutput) {

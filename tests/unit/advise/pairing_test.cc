@@ -59,6 +59,19 @@ TEST(Pairing, OtherTypesOfAsManyElementsAreDonors) {
   EXPECT_EQ(pairing.refused[0].reason, "no output is f32[4]; output 0 is bf16[4]");
 }
 
+// On a TPU all of these take 512 bytes. JAX counts elements: it does not donate a key for a count.
+TEST(Pairing, PaddingMakesNothingAlike) {
+  const Target& tpu = *FindTarget("tpu-v5e");
+  const hlo::Module key = WithShapes({"u32[2]{0:T(128)}"}, {"s32[]{:T(128)}"});
+  const Pairing refused = PairDonations(key, std::vector<int64_t>{0}, tpu);
+  EXPECT_TRUE(refused.pairs.empty());
+  EXPECT_TRUE(refused.donors.empty());
+  EXPECT_EQ(refused.refused.size(), 1U);
+  const hlo::Module same = WithShapes({"u32[2]{0:T(128)}"}, {"s32[1,2]{1,0:T(1,128)}"});
+  const Pairing paired = PairDonations(same, std::vector<int64_t>{0}, tpu);
+  EXPECT_EQ(paired.pairs, (std::vector<DonatedPair>{{0, 0}}));
+}
+
 TEST(Pairing, LayoutAndSpaceMustAgree) {
   const hlo::Module layout = WithShapes({"f32[4,8]{1,0}"}, {"f32[4,8]{0,1}"});
   EXPECT_EQ(Pair(layout, {0}).refused[0].rule, RefusalRule::kLayout);

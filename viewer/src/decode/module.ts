@@ -65,6 +65,7 @@ export interface FrameTable {
   function: Uint32Array;
   line: Int32Array;
   parent: Uint32Array;
+  own: Uint32Array; // the nearest frame of its stack in the user's own code
 }
 
 export interface BracketTable {
@@ -175,6 +176,7 @@ function readFrames(columns: ColumnReader): FrameTable {
     function: columns.u32('frame.function'),
     line: columns.i32('frame.line'),
     parent: columns.u32('frame.parent'),
+    own: columns.u32('frame.own'),
   };
   return { ...table, count: sameLength('frame', Object.values(table)) };
 }
@@ -228,6 +230,7 @@ function check(module: Module): void {
   checkIds('time.op', module.opAt, ops.count, NONE);
   checkIds('allocation.space', allocations.space, header.spaces.length);
   checkIds('allocation.kind', allocations.kind, header.allocation_kinds.length);
+  checkIds('frame.own', frames.own, frames.count);
   for (let i = 0; i < frames.count; ++i) {
     if (frames.parent[i] !== NONE && frames.parent[i] >= i)
       throw new Error(`frame ${i} comes before its parent`);

@@ -9,7 +9,7 @@ import { NONE } from '../decode/header';
 import type { Module } from '../decode/module';
 import { parseSize } from './size';
 import type { Grouping } from './groups';
-import { spaceName } from './words';
+import { ownFrame, spaceName } from './words';
 
 export type Test = (value: number) => boolean;
 export interface Query {
@@ -192,7 +192,7 @@ export function queryFor(module: Module, value: number, by: Grouping): string {
     case 'value':
       return '';
     case 'source': {
-      const frame = values.frame[value];
+      const frame = ownFrame(module, value);
       if (frame === NONE) return '';
       return quoted('source', `${strings.get(frames.file[frame])}:${frames.line[frame]} `);
     }

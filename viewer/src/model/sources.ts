@@ -3,6 +3,7 @@
 import { NONE, type SourceFile } from '../decode/header';
 import type { Module } from '../decode/module';
 import type { Live } from './live';
+import { ownFrame } from './words';
 
 // Embedded files first; then those that frames name, without a text.
 export function sourceNames(files: SourceFile[], module: Module): string[] {
@@ -13,7 +14,7 @@ export function sourceNames(files: SourceFile[], module: Module): string[] {
 }
 
 export interface LineBytes {
-  own: Map<number, number>; // by line: bytes of values whose innermost frame is there
+  own: Map<number, number>; // by line: bytes of values that belong to it
   below: Map<number, number>; // by line: bytes of values with a frame there
   values: Map<number, number[]>; // by line, largest first: values with a frame there
 }
@@ -29,7 +30,7 @@ export function bytesByLine(module: Module, live: Live, file: string): LineBytes
     for (let frame = values.frame[value]; frame !== NONE; frame = frames.parent[frame]) {
       if (!isHere[frame]) continue;
       const line = frames.line[frame];
-      if (frame === values.frame[value]) add(result.own, line, live.owned[i]);
+      if (frame === ownFrame(module, value)) add(result.own, line, live.owned[i]);
       if (seen.has(line)) continue;
       seen.add(line);
       add(result.below, line, live.owned[i]);

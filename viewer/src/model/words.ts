@@ -68,6 +68,11 @@ export function stackOf(module: Module, frame: number): number[] {
   for (let at = frame; at !== NONE; at = module.frames.parent[at]) stack.push(at);
   return stack.reverse();
 }
+// The nearest frame of the user's own code; NONE if no frame is known.
+export function ownFrame(module: Module, value: number): number {
+  const frame = module.values.frame[value];
+  return frame === NONE ? NONE : module.frames.own[frame];
+}
 export function sourceOf(module: Module, value: number): string {
-  return frameLabel(module, module.values.frame[value]);
+  return frameLabel(module, ownFrame(module, value));
 }

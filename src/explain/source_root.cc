@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "page/source_root.h"
+#include "explain/source_root.h"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "stowplan/base/source.h"
 
-namespace stowplan::page {
+namespace stowplan::explain {
 
 Result<bool> CheckRoot(const std::string& root) {
   std::error_code error;
@@ -40,4 +40,4 @@ std::optional<std::string> ReadBelow(const std::string& root, std::string_view f
   return std::string((*source)->begin(), (*source)->size());
 }
 
-}  // namespace stowplan::page
+}  // namespace stowplan::explain

@@ -8,7 +8,7 @@
 
 #include "stowplan/base/diagnostic.h"
 
-namespace stowplan::page {
+namespace stowplan::explain {
 
 // Fails if there is no such directory. An empty root is fine.
 Result<bool> CheckRoot(const std::string& root);
@@ -20,4 +20,4 @@ std::string PathBelow(const std::string& root, std::string_view file);
 // The contents of the file.
 std::optional<std::string> ReadBelow(const std::string& root, std::string_view file);
 
-}  // namespace stowplan::page
+}  // namespace stowplan::explain
