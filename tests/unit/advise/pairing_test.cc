@@ -61,7 +61,7 @@ TEST(Pairing, OtherTypesOfAsManyElementsAreDonors) {
 
 // On a TPU all of these take 512 bytes. JAX counts elements: it does not donate a key for a count.
 TEST(Pairing, PaddingMakesNothingAlike) {
-  const Target& tpu = *FindTarget("tpu-v5e");
+  const Target tpu = *FindTarget("tpu-v5e");
   const hlo::Module key = WithShapes({"u32[2]{0:T(128)}"}, {"s32[]{:T(128)}"});
   const Pairing refused = PairDonations(key, std::vector<int64_t>{0}, tpu);
   EXPECT_TRUE(refused.pairs.empty());

@@ -43,7 +43,7 @@ test('a folder of pages', async ({ page }) => {
   // Bytes as `stowplan report` has them; the one above the budget says so, not by color alone.
   await expect(rows.first()).toContainText('1.26GiB, above the budget');
   await expect(rows.nth(1)).not.toContainText('above');
-  await expect(page.getByText('1 takes more of the main memory than 1.00GiB')).toBeVisible();
+  await expect(page.getByText('1 takes more main memory than 1.00GiB')).toBeVisible();
   await expect(rows.first().locator('[title]').first()).toHaveAttribute(
     'title',
     '1.26GiB (1348651528)',
