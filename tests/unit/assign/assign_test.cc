@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole plans of small programs, as XLA would print them.
-#include <functional>
 #include <limits>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +10,6 @@
 
 #include "assign/assignment.h"
 #include "assign/rules.h"
-#include "growth.h"
 #include "unit/planning.h"
 
 namespace stowplan {
@@ -324,34 +321,14 @@ TEST(Assign, AnEmptyPresetBlockIsThereAnyway) {
 
 // An array without tiles that a bitcast sees in tiles has room for their padding.
 TEST(Assign, BitcastsInFastMemoryHaveRoom) {
-  const std::string plan =
-      AssignmentOf(Entry("  p = f32[96,768]{1,0:T(8,128)} parameter(0)\n"
-                         "  x = f32[96,768]{0,1:S(1)} custom-call(p), custom_call_target=\"f\"\n"
-                         "  b = f32[96,16,48]{0,2,1:T(8,128)S(1)} bitcast(x)\n"
-                         "  ROOT y = f32[96,16,48]{0,2,1:T(8,128)} custom-call(b), "
-                         "custom_call_target=\"f\"\n"),
-                   "tpu-v5e");
+  const std::string plan = AssignmentOf(Entry(R"(
+  p = f32[96,768]{1,0:T(8,128)} parameter(0)
+  x = f32[96,768]{0,1:S(1)} custom-call(p), custom_call_target="f"
+  b = f32[96,16,48]{0,2,1:T(8,128)S(1)} bitcast(x)
+  ROOT y = f32[96,16,48]{0,2,1:T(8,128)} custom-call(b), custom_call_target="f"
+)"),
+                                        "tpu-v5e");
   EXPECT_THAT(plan, HasSubstr("x @1> (size=393216,offset=0)"));
-}
-
-TEST(Assign, ManyOperandsTakeLinearTime) {
-  const Rules rules = RulesOf(*FindTarget("cpu"));
-  const auto work_of = [&](size_t count) {
-    std::string text = "  p = f32[8]{0} parameter(0)\n";
-    std::string names;
-    for (size_t i = 0; i < count; ++i) {
-      const std::string name = "x" + std::to_string(i);
-      text += "  " + name + " = f32[8]{0} negate(p)\n";
-      names += (i == 0 ? "" : ", ") + name;
-    }
-    text += "  ROOT y = f32[" + std::to_string(8 * count) + "]{0} concatenate(" + names +
-            "), dimensions={0}\n";
-    const auto program = std::make_shared<Program>(AnalyzeProgram(Entry(text), rules.analysis));
-    return std::function<void()>([program, &rules] {
-      EXPECT_TRUE(Assign(program->module, program->analysis, rules, std::nullopt).has_value());
-    });
-  };
-  EXPECT_TRUE(TimeIsLinear(work_of, 40'000));
 }
 
 // What is fetched in slices: they lie side by side, by their starts, not in the order of the call.
